@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance, type JsonDuckDBType } from './engine.js';
+import { literal } from './sql.js';
+
+export interface SessionOptions {
+  /** Database file, default in memory. */
+  readonly path?: string;
+  readonly readOnly?: boolean;
+  /** Memory limit in bytes, default 2 GiB; beyond it DuckDB spills to a private temporary folder. */
+  readonly memoryBytes?: number;
+  /** Worker threads, default DuckDB's own choice. */
+  readonly threads?: number;
+}
+
+/** One row as JSON-like values: integers beyond 2^53 and decimals arrive as text, timestamps as text. */
+export type Row = Readonly<Record<string, JsonDuckDBType>>;
+
+/**
+ * A DuckDB instance with one connection. Every session sets `disabled_optimizers = 'top_n_window_elimination'`
+ * (that optimizer ends valid first-row-per-group queries over wide structs with an internal error in 1.5.x),
+ * never reaches the network and never installs extensions.
+ */
+export class DuckSession implements AsyncDisposable {
+  private constructor(
+    private readonly instance: DuckDBInstance,
+    readonly connection: DuckDBConnection,
+    private readonly spillFolder: string,
+  ) {}
+
+  static async open(options: SessionOptions = {}): Promise<DuckSession> {
+    const spillFolder = await mkdtemp(join(tmpdir(), 'm4bench-spill-'));
+    try {
+      const instance = await DuckDBInstance.create(options.path ?? ':memory:', {
+        memory_limit: `${Math.floor((options.memoryBytes ?? 2 * 1024 ** 3) / 1024 ** 2)}MiB`,
+        temp_directory: spillFolder,
+        autoinstall_known_extensions: 'false',
+        autoload_known_extensions: 'false',
+        ...(options.readOnly ? { access_mode: 'READ_ONLY' } : {}),
+        ...(options.threads === undefined ? {} : { threads: String(options.threads) }),
+      });
+      const session = new DuckSession(instance, await instance.connect(), spillFolder);
+      await session.run(`set disabled_optimizers = ${literal('top_n_window_elimination')}`);
+      await session.run("set timezone = 'UTC'").catch(() => {});
+      return session;
+    } catch (thrown) {
+      await rm(spillFolder, { recursive: true, force: true });
+      throw thrown;
+    }
+  }
+
+  /** Runs one or more statements for their effect. */
+  async run(sql: string): Promise<void> {
+    await this.connection.run(sql);
+  }
+
+  /** All rows of a query; for aggregates and a few examples, never for data. */
+  async rows(sql: string): Promise<readonly Row[]> {
+    const reader = await this.connection.runAndReadAll(sql);
+    return reader.getRowObjectsJson() as Row[];
+  }
+
+  /** The only row of a query. */
+  async row(sql: string): Promise<Row> {
+    const [first, ...rest] = await this.rows(sql);
+    if (first === undefined || rest.length > 0)
+      throw new RangeError(`Expected one row, got ${rest.length + (first ? 1 : 0)}.`);
+    return first;
+  }
+
+  /** Interrupts the running query. */
+  interrupt(): void {
+    this.connection.interrupt();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.connection.closeSync();
+    this.instance.closeSync();
+    await rm(this.spillFolder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,39 @@
+/** Whose fault an error is; decides the exit code and whether a run may be tried again. */
+export type ErrorParty = 'user' | 'agent' | 'environment' | 'internal';
+
+export interface M4BenchErrorOptions {
+  readonly party?: ErrorParty;
+  readonly cause?: unknown;
+}
+
+/**
+ * The one error type that reaches a user.
+ *
+ * `code` is stable and upper-case (`DATASET_NOT_FOUND`), `message` is one sentence saying what happened,
+ * `remedy` one sentence saying what to do. Stack traces are shown only with `--verbose`.
+ */
+export class M4BenchError extends Error {
+  readonly code: string;
+  readonly remedy: string;
+  readonly party: ErrorParty;
+
+  constructor(code: string, message: string, remedy: string, options: M4BenchErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'M4BenchError';
+    this.code = code;
+    this.remedy = remedy;
+    this.party = options.party ?? 'user';
+  }
+}
+
+/** The message of anything that was thrown, on one line. */
+export function messageOf(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return text.replace(/\s*\n\s*/g, ' ').trim();
+}
+
+/** The `code` of a Node system error (`ENOENT`, `EXDEV` …), or undefined. */
+export function systemCodeOf(thrown: unknown): string | undefined {
+  if (thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string') return thrown.code;
+  return undefined;
+}
