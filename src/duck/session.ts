@@ -27,6 +27,7 @@ export class DuckSession implements AsyncDisposable {
     private readonly instance: DuckDBInstance,
     readonly connection: DuckDBConnection,
     private readonly spillFolder: string,
+    private readonly ownsInstance: boolean,
   ) {}
 
   static async open(options: SessionOptions = {}): Promise<DuckSession> {
@@ -40,9 +41,8 @@ export class DuckSession implements AsyncDisposable {
         ...(options.readOnly ? { access_mode: 'READ_ONLY' } : {}),
         ...(options.threads === undefined ? {} : { threads: String(options.threads) }),
       });
-      const session = new DuckSession(instance, await instance.connect(), spillFolder);
-      await session.run(`set disabled_optimizers = ${literal('top_n_window_elimination')}`);
-      await session.run("set timezone = 'UTC'").catch(() => {});
+      const session = new DuckSession(instance, await instance.connect(), spillFolder, true);
+      await session.prepare();
       return session;
     } catch (thrown) {
       await rm(spillFolder, { recursive: true, force: true });
@@ -69,6 +69,17 @@ export class DuckSession implements AsyncDisposable {
     return first;
   }
 
+  /** Another connection to the same instance, for queries that run side by side; close it before the session. */
+  async fork(): Promise<DuckSession> {
+    const forked = new DuckSession(this.instance, await this.instance.connect(), this.spillFolder, false);
+    await forked.prepare();
+    return forked;
+  }
+
+  private async prepare(): Promise<void> {
+    await this.run(`set disabled_optimizers = ${literal('top_n_window_elimination')}`);
+  }
+
   /** Interrupts the running query. */
   interrupt(): void {
     this.connection.interrupt();
@@ -76,6 +87,7 @@ export class DuckSession implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.connection.closeSync();
+    if (!this.ownsInstance) return;
     this.instance.closeSync();
     await rm(this.spillFolder, { recursive: true, force: true });
   }

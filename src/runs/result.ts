@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import type { Evaluation } from '../evaluation/evaluation.js';
+import { cellSchema } from './cell.js';
+
+/**
+ * Infrastructure failures (set-up, sandbox, gateway, provider) are tried again and never count as a score; agent
+ * failures (timeout while in control, crash of its own making, no file) are reward 0.
+ */
+export const failureClassSchema = z.enum(['infrastructure', 'agent']);
+export type FailureClass = z.infer<typeof failureClassSchema>;
+
+const tokensSchema = z.object({
+  input: z.number(),
+  cachedInput: z.number(),
+  cacheWrite: z.number(),
+  output: z.number(),
+  reasoning: z.number(),
+});
+
+const outcomeSchema = z.object({
+  exitCode: z.number().nullable(),
+  signal: z.string().nullable(),
+  endedBy: z.string().nullable(),
+  seconds: z.number(),
+  stdoutBytes: z.number(),
+  stderrBytes: z.number(),
+});
+
+/** `attempt.json`: written last and atomically; an attempt folder without it is debris. */
+export const attemptSchema = z.object({
+  schemaVersion: z.literal(1),
+  n: z.number().int().positive(),
+  startedAt: z.string(),
+  seconds: z.object({
+    total: z.number(),
+    setup: z.number(),
+    agent: z.number(),
+    model: z.number(),
+    evaluation: z.number(),
+  }),
+  /** `judged`: the output, or its absence, counts. */
+  class: z.enum(['judged', 'infrastructure', 'agent']),
+  failureReason: z.string().nullable(),
+  outcome: outcomeSchema.nullable(),
+  observed: z.object({
+    cliVersion: z.string().nullable(),
+    models: z.array(z.string()),
+    overrides: z.array(z.string()),
+    backgroundModels: z.array(z.string()),
+    routing: z.array(z.string()),
+  }),
+  gateway: z.object({ requests: z.number(), refused: z.number(), failed: z.number() }).nullable(),
+  tokens: tokensSchema.nullable(),
+  agentTokens: tokensSchema.nullable(),
+  skill: z.object({
+    placed: z.array(z.string()),
+    offered: z.array(z.string()),
+    opened: z.array(z.string()),
+    source: z.enum(['gateway', 'attested']),
+  }),
+  hostedToolsRemoved: z.array(z.string()),
+  limits: z.object({ asked: z.record(z.string(), z.number()), enforced: z.array(z.string()) }),
+  files: z.object({
+    copied: z.array(z.object({ path: z.string(), bytes: z.number() })),
+    refused: z.array(z.object({ path: z.string(), reason: z.string() })),
+  }),
+  hashes: z.object({
+    output: z.string().nullable(),
+    trace: z.string().nullable(),
+    gateway: z.string().nullable(),
+    instruction: z.string(),
+    evaluation: z.string().nullable(),
+  }),
+  reward: z.number().nullable(),
+});
+export type Attempt = z.infer<typeof attemptSchema>;
+
+/** `result.json` of a run; see ARCHITECTURE.md, "JSON that others may rely on". */
+export const resultSchema = z.object({
+  schemaVersion: z.literal(1),
+  benchmarkVersion: z.string(),
+  runId: z.string(),
+  campaign: z.string(),
+  cell: cellSchema,
+  observed: attemptSchema.shape.observed,
+  trial: z.number().int().positive(),
+  status: z.enum(['judged', 'unjudged']),
+  attempt: z.number().int().positive().nullable(),
+  attempts: z.array(
+    z.object({
+      n: z.number(),
+      class: attemptSchema.shape.class,
+      reason: z.string().nullable(),
+      startedAt: z.string(),
+      seconds: z.number(),
+    }),
+  ),
+  failureClass: failureClassSchema.nullable(),
+  failureReason: z.string().nullable(),
+  /** Null only when unjudged. */
+  reward: z.number().nullable(),
+  rewardRobust: z.number().nullable(),
+  evaluation: z.custom<Evaluation>((value) => value === null || typeof value === 'object').nullable(),
+  tokens: tokensSchema.extend({ source: z.literal('gateway') }).nullable(),
+  agentTokens: tokensSchema.nullable(),
+  cost: z.number().nullable(),
+  seconds: attemptSchema.shape.seconds,
+  skill: attemptSchema.shape.skill,
+  dataset: z.object({
+    name: z.string(),
+    class: z.enum(['open', 'synthetic', 'credentialed']),
+    verified: z.boolean(),
+    contentHash: z.string(),
+  }),
+  sandbox: z.object({
+    kind: z.string(),
+    rootfsDigest: z.string().nullable(),
+    limits: attemptSchema.shape.limits,
+  }),
+  dataUse: z.object({ provider: z.string().nullable(), attestation: z.string().nullable(), allowed: z.boolean() }),
+  hashes: z.object({
+    instruction: z.string(),
+    context: z.string(),
+    taskDatabase: z.string(),
+    reference: z.string(),
+    output: z.string().nullable(),
+    trace: z.string().nullable(),
+    gateway: z.string().nullable(),
+  }),
+  integrity: z.object({
+    /** Null: not run. */
+    canaries: z.boolean().nullable(),
+    lint: z.boolean().nullable(),
+    egress: z.boolean().nullable(),
+    hostedTools: z.array(z.string()),
+  }),
+  publishable: z.boolean(),
+  reasons: z.array(z.string()),
+});
+export type RunResult = z.infer<typeof resultSchema>;
