@@ -9,7 +9,8 @@
 --   - Means are over charting times, each of which may already be the mean of several readings.
 --   - Blood pressures mix invasive and non-invasive readings; the non-invasive columns are not used.
 --   - A stay without vital signs has a row with missing values.
--- ties: none; means add exactly (10 decimals), so they do not depend on the order of the readings
+--   - Means add exactly (10 decimals), so they do not depend on the order of the readings.
+-- ties: none
 select
   icustays.subject_id,
   icustays.stay_id,

@@ -7,7 +7,8 @@
 --   - All weight intervals that start up to 24 hours after ICU admission count, with no lower limit.
 --   - Means are over intervals, each counted once whatever its length; a first daily weight that was also taken for the time before it counts twice when charted on the first day, and once when charted later.
 --   - The admission weight is the mean of all admission weights that count.
--- ties: none; means add exactly (10 decimals), so they do not depend on the order of the weights
+--   - Means add exactly (10 decimals), so they do not depend on the order of the weights.
+-- ties: none
 select
   icustays.subject_id,
   icustays.stay_id,

@@ -12,7 +12,7 @@
 with height_items (itemid, centimetres_per_unit) as (
   values
     (226730, 1.0),  -- Height (cm)
-    (226707, 2.54)  -- Height (inches)
+    (226707, 2.54)  -- Height, charted in inches
 ),
 height_records as (
   select

@@ -10,7 +10,8 @@
 --   - Fahrenheit is converted to Celsius; the mean temperature is rounded to 3 and then to 2 decimals, half away from zero. Nothing else is rounded.
 --   - The temperature site is the alphabetically last one charted at that time.
 --   - Chart entries outside an ICU stay are left out.
--- ties: none; means add exactly (10 decimals), so they do not depend on the order of the readings
+--   - Means add exactly (10 decimals), so they do not depend on the order of the readings.
+-- ties: none
 with vital_sign_items (itemid, vital_sign, above, below) as (
   values
     (220045, 'heart_rate', 0, 300),      -- Heart Rate
@@ -28,7 +29,7 @@ with vital_sign_items (itemid, vital_sign, above, below) as (
     (223761, 'temperature_f', 70, 120),  -- Temperature Fahrenheit
     (223762, 'temperature_c', 10, 50),   -- Temperature Celsius
     (224642, 'temperature_site', null, null),  -- Temperature Site (text)
-    (220277, 'spo2', 0, null),           -- O2 saturation pulseoxymetry (up to and including 100, below)
+    (220277, 'spo2', 0, null),           -- O2 saturation pulseoxymetry (up to and including 100)
     (225664, 'glucose', 0, null),        -- Glucose finger stick
     (220621, 'glucose', 0, null),        -- Glucose (serum)
     (226537, 'glucose', 0, null)         -- Glucose (whole blood)
@@ -38,49 +39,44 @@ readings as (
     chartevents.subject_id,
     chartevents.stay_id,
     chartevents.charttime,
-    case vital_sign_items.vital_sign
-      when 'temperature_f' then 'temperature'
-      when 'temperature_c' then 'temperature'
-      else vital_sign_items.vital_sign
-    end as vital_sign,
+    vital_sign_items.vital_sign,
     case when vital_sign_items.vital_sign = 'temperature_site' then chartevents.value end as temperature_site,
-    case
-      when vital_sign_items.vital_sign = 'spo2' and chartevents.valuenum > 100 then null
-      when chartevents.valuenum <= vital_sign_items.above then null
-      when chartevents.valuenum >= vital_sign_items.below then null
-      when vital_sign_items.vital_sign = 'temperature_f' then (chartevents.valuenum - 32) / 1.8
-      when vital_sign_items.vital_sign != 'temperature_site' then chartevents.valuenum
-    end as accepted_value
+    cast(
+      case
+        when vital_sign_items.vital_sign = 'temperature_site' then null
+        when chartevents.valuenum <= vital_sign_items.above then null
+        when chartevents.valuenum >= vital_sign_items.below then null
+        when vital_sign_items.vital_sign = 'spo2' and chartevents.valuenum > 100 then null
+        when vital_sign_items.vital_sign = 'temperature_f' then (chartevents.valuenum - 32) / 1.8
+        else chartevents.valuenum
+      end
+      as decimal(38, 10)
+    ) as accepted_value
   from mimiciv_icu.chartevents
   inner join vital_sign_items
     on chartevents.itemid = vital_sign_items.itemid
   where chartevents.stay_id is not null
-),
-exact_readings as (
-  select
-    subject_id,
-    stay_id,
-    charttime,
-    vital_sign,
-    temperature_site,
-    cast(accepted_value as decimal(38, 10)) as exact_value
-  from readings
 )
 select
   subject_id,
   stay_id,
   charttime,
-  avg(case when vital_sign = 'heart_rate' then exact_value end) as heart_rate,
-  avg(case when vital_sign in ('sbp_ni', 'sbp_invasive') then exact_value end) as sbp,
-  avg(case when vital_sign in ('dbp_ni', 'dbp_invasive') then exact_value end) as dbp,
-  avg(case when vital_sign in ('mbp_ni', 'mbp_invasive') then exact_value end) as mbp,
-  avg(case when vital_sign = 'sbp_ni' then exact_value end) as sbp_ni,
-  avg(case when vital_sign = 'dbp_ni' then exact_value end) as dbp_ni,
-  avg(case when vital_sign = 'mbp_ni' then exact_value end) as mbp_ni,
-  avg(case when vital_sign = 'resp_rate' then exact_value end) as resp_rate,
-  round(try_cast(avg(case when vital_sign = 'temperature' then exact_value end) as decimal(18, 3)), 2) as temperature,
+  avg(case when vital_sign = 'heart_rate' then accepted_value end) as heart_rate,
+  avg(case when vital_sign in ('sbp_ni', 'sbp_invasive') then accepted_value end) as sbp,
+  avg(case when vital_sign in ('dbp_ni', 'dbp_invasive') then accepted_value end) as dbp,
+  avg(case when vital_sign in ('mbp_ni', 'mbp_invasive') then accepted_value end) as mbp,
+  avg(case when vital_sign = 'sbp_ni' then accepted_value end) as sbp_ni,
+  avg(case when vital_sign = 'dbp_ni' then accepted_value end) as dbp_ni,
+  avg(case when vital_sign = 'mbp_ni' then accepted_value end) as mbp_ni,
+  avg(case when vital_sign = 'resp_rate' then accepted_value end) as resp_rate,
+  round(
+    try_cast(
+      avg(case when vital_sign in ('temperature_f', 'temperature_c') then accepted_value end) as decimal(18, 3)
+    ),
+    2
+  ) as temperature,
   max(temperature_site) as temperature_site,
-  avg(case when vital_sign = 'spo2' then exact_value end) as spo2,
-  avg(case when vital_sign = 'glucose' then exact_value end) as glucose
-from exact_readings
+  avg(case when vital_sign = 'spo2' then accepted_value end) as spo2,
+  avg(case when vital_sign = 'glucose' then accepted_value end) as glucose
+from readings
 group by subject_id, stay_id, charttime
