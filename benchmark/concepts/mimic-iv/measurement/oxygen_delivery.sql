@@ -18,16 +18,13 @@ with oxygen_charting as materialized (
     stay_id,
     charttime,
     storetime,
-    case
-      when itemid = 227582 then 223834 -- BiPap O2 Flow, counted as O2 Flow
-      else itemid
-    end as itemid,
+    itemid,
     value,
     valuenum
   from mimiciv_icu.chartevents
   where itemid in (
     223834, -- O2 Flow
-    227582, -- BiPap O2 Flow
+    227582, -- BiPap O2 Flow, counted as O2 Flow
     227287, -- O2 Flow (additional cannula)
     226732 -- O2 Delivery Device(s)
   )
@@ -38,13 +35,13 @@ latest_flows as (
     subject_id,
     stay_id,
     charttime,
-    itemid,
+    itemid = 227287 as is_additional,
     valuenum
   from oxygen_charting
-  where itemid <> 226732
+  where itemid in (223834, 227582, 227287)
     and value is not null
   qualify row_number() over (
-    partition by subject_id, charttime, itemid
+    partition by subject_id, charttime, is_additional
     order by
       storetime desc nulls last,
       valuenum desc nulls last,
@@ -68,7 +65,7 @@ flows_with_devices as (
     latest_flows.subject_id,
     coalesce(latest_flows.stay_id, devices.stay_id) as stay_id,
     latest_flows.charttime,
-    latest_flows.itemid,
+    latest_flows.is_additional,
     latest_flows.valuenum,
     devices.device_names[1] as device_1,
     devices.device_names[2] as device_2,
@@ -84,8 +81,8 @@ select
   subject_id,
   max(stay_id) as stay_id,
   charttime,
-  max(case when itemid = 223834 then valuenum end) as o2_flow,
-  max(case when itemid = 227287 then valuenum end) as o2_flow_additional,
+  max(case when not is_additional then valuenum end) as o2_flow,
+  max(case when is_additional then valuenum end) as o2_flow_additional,
   max(device_1) as o2_delivery_device_1,
   max(device_2) as o2_delivery_device_2,
   max(device_3) as o2_delivery_device_3,

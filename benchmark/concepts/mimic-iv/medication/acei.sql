@@ -1,5 +1,5 @@
 -- title: Prescriptions of ACE inhibitors
--- grain: one row per matching prescription
+-- grain: one row per matching prescription (equal prescriptions give equal rows)
 -- keys: subject_id, hadm_id, starttime, stoptime, acei
 -- sources: mimiciv_hosp.prescriptions
 -- citation: none

@@ -1,5 +1,5 @@
 -- title: Prescriptions of systemic antibiotics
--- grain: one row per matching prescription, repeated for each ICU stay in which it started
+-- grain: one row per matching prescription, repeated for each ICU stay in which it started (equal prescriptions give equal rows)
 -- keys: subject_id, hadm_id, stay_id, starttime, stoptime, antibiotic, route
 -- sources: mimiciv_hosp.prescriptions, mimiciv_icu.icustays
 -- citation: Johnson et al. 2018, JAMIA (MIMIC code repository)

@@ -16,4 +16,6 @@ select
   starttime,
   endtime
 from mimiciv_icu.inputevents
-where itemid = 221653 -- Dobutamine
+where itemid in (
+    221653 -- Dobutamine
+  )

@@ -16,4 +16,6 @@ select
   starttime,
   endtime
 from mimiciv_icu.inputevents
-where itemid = 221662 -- Dopamine
+where itemid in (
+    221662 -- Dopamine
+  )

@@ -16,4 +16,6 @@ select
   starttime,
   endtime
 from mimiciv_icu.inputevents
-where itemid = 221289 -- Epinephrine
+where itemid in (
+    221289 -- Epinephrine
+  )

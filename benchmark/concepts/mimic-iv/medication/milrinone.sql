@@ -16,4 +16,6 @@ select
   starttime,
   endtime
 from mimiciv_icu.inputevents
-where itemid = 221986 -- Milrinone
+where itemid in (
+    221986 -- Milrinone
+  )

@@ -22,4 +22,6 @@ select
   starttime,
   endtime
 from mimiciv_icu.inputevents
-where itemid = 221906 -- Norepinephrine
+where itemid in (
+    221906 -- Norepinephrine
+  )

@@ -20,4 +20,6 @@ select
   starttime,
   endtime
 from mimiciv_icu.inputevents
-where itemid = 221749 -- Phenylephrine
+where itemid in (
+    221749 -- Phenylephrine
+  )

@@ -20,4 +20,6 @@ select
   starttime,
   endtime
 from mimiciv_icu.inputevents
-where itemid = 222315 -- Vasopressin
+where itemid in (
+    222315 -- Vasopressin
+  )
