@@ -29,7 +29,10 @@ export interface BootstrapOptions {
  * floor(0.025 R) and floor(0.975 R), no interpolation. It falls short of 95 % coverage for few tasks
  * (Efron and Tibshirani 1993, chapter 13). Undefined without values.
  */
-export function taskBootstrap(values: readonly number[], options: BootstrapOptions = {}): Interval | undefined {
+export function taskBootstrap(
+  values: readonly number[],
+  options: BootstrapOptions = {},
+): Interval | undefined {
   if (values.length === 0) return undefined;
   const resamples = options.resamples ?? 20_000;
   const random = seededRandom(options.seed ?? 20260504);
