@@ -37,10 +37,11 @@ export async function contentHash(
   const text = columns
     .map(({ name }) => `coalesce(cast(${identifier(name)} as varchar), chr(30))`)
     .join(` || chr(31) || `);
+  // One MD5 per row, split into halves: `& mask` is md5_number_upper, `>> 64` is md5_number_lower.
   const sums = await session.row(
-    `select count(*)::varchar as n, coalesce(sum(md5_number_lower(line)::hugeint), 0)::varchar as low,
-       coalesce(sum(md5_number_upper(line)::hugeint), 0)::varchar as high
-     from (select ${columns.length === 0 ? "''" : text} as line from ${from})`,
+    `select count(*)::varchar as n, coalesce(sum((digest >> 64)::hugeint), 0)::varchar as low,
+       coalesce(sum((digest & 18446744073709551615::uhugeint)::hugeint), 0)::varchar as high
+     from (select md5_number(${columns.length === 0 ? "''" : text}) as digest from ${from})`,
   );
   return {
     rows: Number(sums.n),
