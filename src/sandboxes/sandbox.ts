@@ -24,10 +24,11 @@ export interface WorkFile {
 export interface SandboxLimits {
   readonly timeoutSeconds: number;
   readonly memoryBytes: number;
+  /** Processes and threads together, as the kernel counts tasks. */
   readonly processes: number;
   /** Bytes the work folder may hold. */
   readonly workBytes: number;
-  /** Bytes kept of standard output and of standard error, each. */
+  /** Bytes kept of standard output and of standard error, each; writing more ends the command (`stream`). */
   readonly streamBytes: number;
 }
 
@@ -42,7 +43,10 @@ export interface SandboxSpec {
 export interface CommandSpec {
   /** Program and arguments; never a shell string built from data. */
   readonly command: readonly string[];
-  /** The whole environment beyond PATH, HOME, TMPDIR, LANG and M4BENCH_GATEWAY_URL, which the sandbox sets. */
+  /**
+   * The whole environment beyond PATH, HOME, TMPDIR, LANG and M4BENCH_GATEWAY_URL, which the sandbox sets.
+   * A name given here wins, except M4BENCH_GATEWAY_URL.
+   */
   readonly environment: Readonly<Record<string, string>>;
   readonly stdin?: string;
   /** Host files outside the work folder that receive the streams; the agent cannot reach them. */
@@ -61,6 +65,7 @@ export interface CommandOutcome {
   /** The limit that ended the command, if one did. */
   readonly endedBy: LimitName | 'abort' | null;
   readonly seconds: number;
+  /** Bytes written by the command; the files hold at most `streamBytes` of them. */
   readonly stdoutBytes: number;
   readonly stderrBytes: number;
 }
@@ -77,9 +82,16 @@ export interface PreparedSandbox extends AsyncDisposable {
   readonly workPath: string;
   /** Base URL of the gateway as the command sees it, or undefined when there is none. */
   readonly gatewayUrl: string | undefined;
-  /** Runs one command to its end; several may follow one another. Never throws for what the command does. */
+  /**
+   * Runs one command to its end; several may follow one another, not at once. Only the work folder lasts from one
+   * to the next. Never throws for what the command does; throws `SANDBOX_START_FAILED` (party `environment`) when
+   * the sandbox itself did not come up.
+   */
   execute(command: CommandSpec): Promise<CommandOutcome>;
-  /** Copies regular files of the work folder to a host folder. `only`: relative paths; default everything. */
+  /**
+   * Copies regular files of the work folder to a host folder. `only`: relative paths of files or folders; default
+   * everything. Anything else (links, devices, odd names, sizes over the limits) is refused and reported.
+   */
   copyOut(
     into: string,
     options: {
@@ -101,6 +113,8 @@ export interface Sandbox {
   readonly kind: SandboxKind;
   /** False for `process`: no isolation, never publishable. */
   readonly isIsolated: boolean;
+  /** Digest of the root file system inside, or null for the host's own: development only, never publishable. */
+  readonly rootfsDigest: string | null;
   probe(): Promise<SandboxAvailability>;
   prepare(spec: SandboxSpec): Promise<PreparedSandbox>;
   /** Which limits this sandbox really enforces here, for the result. */

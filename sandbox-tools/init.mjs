@@ -1,0 +1,69 @@
+// First program in the sandbox: starts the forwarder, runs one command as its child with the same environment and
+// streams, and passes on how it ended. Node built-ins only.
+//
+//   node init.mjs --status-fd N [--forward PORT SOCKET] -- COMMAND [ARGUMENT...]
+//
+// The status descriptor tells the host, in JSON lines, what the exit status alone cannot:
+//   {"ready":true}                       forwarder up, command about to start
+//   {"startError":"ENOENT"}              the command could not be started
+//   {"exitCode":0,"signal":null}         how the command ended
+// The command does not inherit that descriptor.
+import { spawn } from 'node:child_process';
+import { writeSync } from 'node:fs';
+import { constants } from 'node:os';
+import { startForwarder } from './forwarder.mjs';
+
+const READY_FAILED = 125;
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+
+function readArguments(words) {
+  const parsed = { statusFd: 3, forward: undefined, command: [] };
+  for (let at = 0; at < words.length; at += 1) {
+    if (words[at] === '--status-fd') {
+      at += 1;
+      parsed.statusFd = Number(words[at]);
+    } else if (words[at] === '--forward') {
+      parsed.forward = { port: Number(words[at + 1]), socketPath: words[at + 2] };
+      at += 2;
+    } else if (words[at] === '--') {
+      parsed.command = words.slice(at + 1);
+      return parsed;
+    } else {
+      throw new Error(`unexpected argument ${words[at]}`);
+    }
+  }
+  return parsed;
+}
+
+async function main() {
+  const { statusFd, forward, command } = readArguments(process.argv.slice(2));
+  const report = (record) => {
+    try {
+      writeSync(statusFd, `${JSON.stringify(record)}\n`);
+    } catch {
+      // The host has gone; it ends the sandbox.
+    }
+  };
+  if (command.length === 0) throw new Error('no command');
+  if (forward !== undefined) await startForwarder(forward);
+  report({ ready: true });
+
+  const child = spawn(command[0], command.slice(1), { stdio: [0, 1, 2] });
+  // The host signals every process of the sandbox itself; init stays so that the exit status is passed on.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {});
+  child.on('error', (error) => {
+    report({ startError: error.code ?? String(error) });
+    process.stderr.write(`${command[0]}: ${error.code === 'ENOENT' ? 'command not found' : error.message}\n`);
+    process.exit(error.code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE);
+  });
+  child.on('exit', (exitCode, signal) => {
+    report({ exitCode, signal });
+    process.exit(exitCode ?? 128 + (constants.signals[signal] ?? 0));
+  });
+}
+
+main().catch((error) => {
+  process.stderr.write(`init: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(READY_FAILED);
+});

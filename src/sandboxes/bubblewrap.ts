@@ -1,0 +1,309 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { promisify } from 'node:util';
+import { M4BenchError, messageOf } from '../support/errors.js';
+import {
+  type BubblewrapFeatures,
+  type BubblewrapLayout,
+  bubblewrapOptions,
+  checkInputs,
+  DESCRIPTORS,
+  etcFiles,
+  INSIDE_GATEWAY_URL,
+  INSIDE_WORK,
+  innerCommand,
+  type Separation,
+} from './bubblewrap-arguments.js';
+import { type CopyOutLimits, copyOutOf } from './copy-out.js';
+import { isRunning, listProcesses, signalAll, startTimeOf, treeBelow } from './process-tree.js';
+import { createRuntimeFolder, removeTree } from './runtime-folders.js';
+import type {
+  CommandOutcome,
+  CommandSpec,
+  CopyOutReport,
+  LimitName,
+  PreparedSandbox,
+  Sandbox,
+  SandboxAvailability,
+  SandboxSpec,
+} from './sandbox.js';
+import { seccompFilter } from './seccomp.js';
+import { readStatus, startFailure } from './status.js';
+import { supervise } from './supervise.js';
+import { toolMounts } from './tools.js';
+import { fillWorkFolder } from './work-folder.js';
+
+const run = promisify(execFile);
+
+export interface BubblewrapOptions {
+  /** Default: `dropped-user` for root, else `user-namespace`; the other one if only that works. */
+  readonly separation?: Separation;
+}
+
+interface Installation {
+  readonly program: string;
+  readonly features: BubblewrapFeatures;
+  readonly separation: Separation;
+  readonly version: string;
+}
+
+/**
+ * bubblewrap over the host's own `/usr`: for development and tests. Without a root file system of its own no run
+ * in it is publishable, since what the agent finds there differs from machine to machine.
+ */
+export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
+  let found: Promise<Installation | SandboxAvailability> | undefined;
+  const installation = (): Promise<Installation | SandboxAvailability> => {
+    found ??= findInstallation(options.separation);
+    return found;
+  };
+  return {
+    kind: 'bubblewrap',
+    isIsolated: true,
+    rootfsDigest: null,
+    enforcedLimits: (): readonly LimitName[] => ['time', 'memory', 'processes', 'disk', 'stream'],
+    async probe() {
+      const state = await installation();
+      if (!('program' in state)) return state;
+      const how = state.separation === 'dropped-user' ? 'as an unprivileged user id' : 'in a user namespace';
+      return { available: true, detail: `${state.version}, ${how}, over the host's /usr` };
+    },
+    async prepare(spec) {
+      const state = await installation();
+      if ('program' in state) return BubblewrapRun.create(state, spec);
+      throw new M4BenchError(
+        'SANDBOX_NOT_AVAILABLE',
+        `The bubblewrap sandbox does not work here: ${state.detail}.`,
+        state.remedy ?? 'Run m4bench doctor.',
+        { party: 'environment' },
+      );
+    },
+  };
+}
+
+async function findInstallation(wanted: Separation | undefined): Promise<Installation | SandboxAvailability> {
+  const program = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'].find((path) => existsSync(path));
+  if (program === undefined) {
+    return {
+      available: false,
+      detail: process.platform === 'linux' ? 'bubblewrap is not installed' : 'bubblewrap needs Linux',
+      remedy: 'Install it with: apt-get install bubblewrap',
+    };
+  }
+  const needed = ['/usr/bin/prlimit', '/usr/bin/setpriv', '/bin/bash'].find((path) => !existsSync(path));
+  if (needed !== undefined) {
+    return {
+      available: false,
+      detail: `${needed} is missing`,
+      remedy: 'Install it with: apt-get install util-linux bash',
+    };
+  }
+  const help = (await run(program, ['--help'])).stdout;
+  const version = (await run(program, ['--version'])).stdout.trim();
+  const features: BubblewrapFeatures = {
+    disablesUserNamespaces: help.includes('--disable-userns'),
+    limitsTmpfs: help.includes('--size'),
+  };
+  const isRoot = process.getuid?.() === 0;
+  const candidates: readonly Separation[] =
+    wanted !== undefined ? [wanted] : isRoot ? ['dropped-user', 'user-namespace'] : ['user-namespace'];
+  let failure = '';
+  for (const separation of candidates) {
+    // Without a filter a dropped user could make user namespaces of its own.
+    if (separation === 'dropped-user' && seccompFilter(process.arch) === undefined) continue;
+    try {
+      const unshare =
+        separation === 'dropped-user'
+          ? ['--unshare-pid', '--unshare-net']
+          : ['--unshare-user', '--unshare-all'];
+      await run(program, [...unshare, '--ro-bind', '/', '/', '--proc', '/proc', '--', '/usr/bin/true']);
+      return { program, features, separation, version };
+    } catch (thrown) {
+      failure = messageOf(thrown);
+    }
+  }
+  return {
+    available: false,
+    detail: `bubblewrap cannot start here (${failure.slice(0, 300)})`,
+    remedy: startRemedy(),
+  };
+}
+
+function kernelSetting(path: string): string | undefined {
+  try {
+    return readFileSync(`/proc/sys/${path}`, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The usual reasons for which a user may not make namespaces, and what lifts each. */
+function startRemedy(): string {
+  if (kernelSetting('kernel/apparmor_restrict_unprivileged_userns') === '1')
+    return 'AppArmor forbids unprivileged user namespaces (Ubuntu 23.10 and later): install an AppArmor profile for bwrap, or run: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0';
+  if (kernelSetting('kernel/unprivileged_userns_clone') === '0')
+    return 'Run: sudo sysctl -w kernel.unprivileged_userns_clone=1';
+  if (kernelSetting('user/max_user_namespaces') === '0')
+    return 'Run: sudo sysctl -w user.max_user_namespaces=10000';
+  return 'Inside a container, allow it to create namespaces (for Docker: --security-opt seccomp=unconfined --cap-add SYS_ADMIN), or use --sandbox process.';
+}
+
+/** One sandbox: a host folder with the work folder and the files bubblewrap needs; a fresh tree of namespaces per command. */
+class BubblewrapRun implements PreparedSandbox {
+  readonly workPath = INSIDE_WORK;
+  readonly gatewayUrl: string | undefined;
+  #running: { kill(): void; readonly ended: Promise<unknown> } | undefined;
+
+  private constructor(
+    private readonly installation: Installation,
+    private readonly folder: string,
+    private readonly layout: BubblewrapLayout,
+  ) {
+    this.gatewayUrl = layout.gatewaySocket === undefined ? undefined : INSIDE_GATEWAY_URL;
+  }
+
+  static async create(installation: Installation, spec: SandboxSpec): Promise<BubblewrapRun> {
+    const { separation, features } = installation;
+    const tools = toolMounts();
+    checkInputs(spec.inputs, separation);
+    const folder = await createRuntimeFolder('sandbox');
+    try {
+      // An id that no account has; the folder around the work folder keeps everyone else out.
+      const uid = separation === 'dropped-user' ? 50_000 + randomInt(10_000) : 1000;
+      const workFolder = join(folder, 'work');
+      const etcFolder = join(folder, 'etc');
+      await mkdir(workFolder, { mode: 0o700 });
+      await mkdir(etcFolder, { mode: 0o755 });
+      for (const [name, text] of Object.entries(etcFiles(uid))) {
+        await writeFile(join(etcFolder, name), text);
+        await chmod(join(etcFolder, name), 0o644);
+      }
+      const filter = seccompFilter(process.arch);
+      if (filter !== undefined) writeFileSync(join(folder, 'seccomp'), filter, { mode: 0o600 });
+      await fillWorkFolder(workFolder, spec.workFiles, separation === 'dropped-user' ? uid : undefined);
+      if (separation === 'dropped-user') await chown(workFolder, uid, uid);
+      return new BubblewrapRun(installation, folder, {
+        separation,
+        features,
+        uid,
+        hasSeccomp: filter !== undefined,
+        workFolder,
+        etcFolder,
+        inputs: spec.inputs,
+        tools,
+        gatewaySocket: spec.gatewaySocket,
+        limits: spec.limits,
+      });
+    } catch (thrown) {
+      await removeTree(folder);
+      throw thrown;
+    }
+  }
+
+  async execute(command: CommandSpec): Promise<CommandOutcome> {
+    if (this.#running !== undefined) throw busy();
+    // An earlier command may have shut its own folder; the folder around it keeps others out.
+    await chmod(this.layout.workFolder, 0o755);
+    const { child, bubblewrapStatus, initStatus } = this.#spawn(command);
+    let inner: { readonly pid: number; readonly startTime: string | null } | undefined;
+    bubblewrapStatus.on('record', ({ 'child-pid': pid }: Record<string, unknown>) => {
+      if (typeof pid === 'number') inner = { pid, startTime: startTimeOf(pid) };
+    });
+    const innerIsRunning = (): boolean => inner !== undefined && isRunning(inner.pid, inner.startTime);
+    const tree = (): ReturnType<typeof treeBelow> =>
+      child.pid === undefined ? [] : treeBelow(child.pid, listProcesses());
+    const kill = (): void => {
+      child.kill('SIGKILL');
+      if (inner !== undefined && innerIsRunning()) signalAll([inner], 'SIGKILL');
+    };
+    const ended = supervise(command, {
+      child,
+      processes: tree,
+      // The two bubblewrap processes stay, or the kernel would end all others at once.
+      terminate: () =>
+        signalAll(
+          tree().filter(({ pid }) => pid !== child.pid && pid !== inner?.pid),
+          'SIGTERM',
+        ),
+      kill,
+      workFolder: this.layout.workFolder,
+      limits: this.layout.limits,
+    });
+    this.#running = { kill, ended };
+    try {
+      const { startError, ...outcome } = await ended;
+      // The kernel ends the whole pid namespace before its first process counts as dead.
+      await initStatus.done;
+      while (innerIsRunning()) await new Promise((resolve) => setTimeout(resolve, 2));
+      const status = initStatus.records.reduce((all, record) => ({ ...all, ...record }), {});
+      if (startError !== undefined || (status.ready !== true && outcome.endedBy === null))
+        throw await startFailure('bubblewrap', startError, command.stderrPath);
+      if (outcome.endedBy !== null) return outcome;
+      if (typeof status.signal === 'string') return { ...outcome, exitCode: null, signal: status.signal };
+      return outcome;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  #spawn(command: CommandSpec): {
+    child: ChildProcess;
+    bubblewrapStatus: ReturnType<typeof readStatus>;
+    initStatus: ReturnType<typeof readStatus>;
+  } {
+    const { layout } = this;
+    const filter = layout.hasSeccomp ? openSync(join(this.folder, 'seccomp'), 'r') : undefined;
+    try {
+      const child = spawn(
+        this.installation.program,
+        ['--args', String(DESCRIPTORS.arguments), '--', ...innerCommand(layout, command.command)],
+        {
+          cwd: '/',
+          env: {},
+          stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', filter ?? 'ignore'],
+        },
+      );
+      const pipes = child.stdio as unknown as readonly (Readable | Writable)[];
+      const options = pipes[DESCRIPTORS.arguments] as Writable;
+      options.on('error', () => {
+        // bubblewrap ended early; its status and messages tell why.
+      });
+      options.end(
+        bubblewrapOptions(layout, command)
+          .map((word) => `${word}\0`)
+          .join(''),
+      );
+      return {
+        child,
+        bubblewrapStatus: readStatus(pipes[DESCRIPTORS.bubblewrapStatus] as Readable),
+        initStatus: readStatus(pipes[DESCRIPTORS.initStatus] as Readable),
+      };
+    } finally {
+      if (filter !== undefined) closeSync(filter);
+    }
+  }
+
+  copyOut(into: string, limits: CopyOutLimits): Promise<CopyOutReport> {
+    if (this.#running !== undefined) throw busy();
+    return copyOutOf(this.layout.workFolder, into, limits);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#running?.kill();
+    await this.#running?.ended;
+    await removeTree(this.folder);
+  }
+}
+
+function busy(): M4BenchError {
+  return new M4BenchError(
+    'SANDBOX_BUSY',
+    'A command is running in this sandbox.',
+    'Wait for it to end first.',
+    { party: 'internal' },
+  );
+}

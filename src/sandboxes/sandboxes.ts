@@ -1,0 +1,25 @@
+import { M4BenchError } from '../support/errors.js';
+import { bubblewrapSandbox } from './bubblewrap.js';
+import { processSandbox } from './process.js';
+import type { Sandbox, SandboxKind } from './sandbox.js';
+
+const SANDBOXES: Readonly<Partial<Record<SandboxKind, () => Sandbox>>> = {
+  bubblewrap: () => bubblewrapSandbox(),
+  process: () => processSandbox(),
+};
+
+/** The kinds this version can run. */
+export function sandboxKinds(): readonly SandboxKind[] {
+  return Object.keys(SANDBOXES) as SandboxKind[];
+}
+
+/** The sandbox of a kind; `SANDBOX_UNKNOWN` for any other word. Whether it works here is for `probe` to say. */
+export function sandboxOf(kind: string): Sandbox {
+  const make = Object.hasOwn(SANDBOXES, kind) ? SANDBOXES[kind as SandboxKind] : undefined;
+  if (make !== undefined) return make();
+  throw new M4BenchError(
+    'SANDBOX_UNKNOWN',
+    `There is no sandbox ${JSON.stringify(kind)}.`,
+    `Use --sandbox with one of: ${sandboxKinds().join(', ')}.`,
+  );
+}
