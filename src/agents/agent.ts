@@ -6,6 +6,7 @@ export type Effort = 'auto' | 'default' | 'minimal' | 'low' | 'medium' | 'high' 
 export interface AgentRequest {
   /** Model name as asked, undefined for the CLI's own default. */
   readonly model?: string;
+  /** As asked; `launch` resolves `auto` and refuses a level that is not among the agent's `efforts`. */
   readonly effort: Effort;
   /** The full instruction text, also present as `instruction.md` in the work folder. */
   readonly instruction: string;
@@ -13,8 +14,11 @@ export interface AgentRequest {
   readonly workPath: string;
   /** Gateway base URL as seen inside; undefined for agents without a model. */
   readonly gatewayUrl: string | undefined;
+  /** Gateway route of the model's provider; default the one that the CLI is made for (`openai` for Codex). */
+  readonly provider?: string;
   /** For the `sql` agent: the query to play. For `reference`: the answer, handed in by the harness. */
   readonly sqlText?: string;
+  /** Absolute host path of a CSV or Parquet file. */
   readonly answerFile?: string;
 }
 
@@ -29,11 +33,17 @@ export interface AgentLaunch {
   readonly workFiles: readonly WorkFile[];
 }
 
+/** Tokens as billed over all requests of a run. */
 export interface TokenCounts {
+  /** Everything that was sent, cached or not. */
   readonly input: number;
+  /** Part of `input` that the provider read from its cache. */
   readonly cachedInput: number;
+  /** Part of `input` that the provider wrote to its cache. */
   readonly cacheWrite: number;
+  /** Everything that was generated, reasoning included. */
   readonly output: number;
+  /** Part of `output`. */
   readonly reasoning: number;
 }
 
@@ -66,6 +76,8 @@ export interface Agent {
   readonly skillFolder: string;
   /** Effort levels it accepts by name. */
   readonly efforts: readonly Effort[];
+  /** What `auto` stands for. */
+  readonly autoEffort: Effort;
   probe(): Promise<AgentAvailability>;
   launch(request: AgentRequest): Promise<AgentLaunch>;
   /** Reads the trace file (bytes of the command's standard output); tolerant of damage. */

@@ -1,0 +1,30 @@
+import { M4BenchError } from '../support/errors.js';
+import { suggestionFor } from '../tasks/closest-name.js';
+import type { Agent } from './agent.js';
+import type { AgentSettings } from './agent-settings.js';
+import { codexAgent } from './codex.js';
+import { emptyAgent } from './empty.js';
+import { referenceAgent } from './reference.js';
+import { sqlAgent } from './sql.js';
+
+/** Every agent, by the name used on the command line. A new one is a file beside this one and a line here. */
+const AGENTS: Readonly<Record<string, (settings: AgentSettings) => Agent>> = {
+  codex: codexAgent,
+  sql: sqlAgent,
+  reference: referenceAgent,
+  empty: emptyAgent,
+};
+
+/** Names of all agents, in the order in which they are listed. */
+export const agentNames: readonly string[] = Object.keys(AGENTS);
+
+/** The agent of a name. Throws `AGENT_UNKNOWN`, with the nearest name, for any other. */
+export function agentNamed(name: string, settings: AgentSettings): Agent {
+  const make = Object.hasOwn(AGENTS, name) ? AGENTS[name] : undefined;
+  if (make !== undefined) return make(settings);
+  throw new M4BenchError(
+    'AGENT_UNKNOWN',
+    `There is no agent "${name}".`,
+    `${suggestionFor(name, agentNames)}Known agents: ${agentNames.join(', ')}.`,
+  );
+}
