@@ -16,9 +16,9 @@ export interface AgentRequest {
   readonly gatewayUrl: string | undefined;
   /** Gateway route of the model's provider; default the one that the CLI is made for (`openai` for Codex). */
   readonly provider?: string;
-  /** For the `sql` agent: the query to play. For `reference`: the answer, handed in by the harness. */
+  /** For `sql`: the query to play. */
   readonly sqlText?: string;
-  /** Absolute host path of a CSV or Parquet file. */
+  /** For `reference`: the answer as CSV, absolute host path, handed in by the harness. */
   readonly answerFile?: string;
 }
 
