@@ -14,6 +14,30 @@ export interface Provider {
   readonly protocols: readonly Protocol[];
 }
 
+/** `upstream-status`: the provider answered with an error; the others: no complete answer came through. */
+export type ExchangeFailure =
+  | 'upstream-status'
+  | 'upstream-unreachable'
+  | 'upstream-timeout'
+  | 'upstream-broke-off'
+  | 'upstream-redirect'
+  | 'client-left';
+
+/** A skill that was put into the work folder, and how to recognise it in a request. */
+export interface PlantedSkill {
+  readonly name: string;
+  readonly description: string;
+  /** A line of the body that occurs nowhere else. */
+  readonly bodyProbe: string;
+}
+
+/** Spending limits of one run; what is beyond is refused with 429. */
+export interface GatewayBudget {
+  readonly maxRequests?: number;
+  /** Input and output tokens together. */
+  readonly maxTokens?: number;
+}
+
 /** One line of `gateway.jsonl`. */
 export interface GatewayExchange {
   readonly startedAt: string;
@@ -26,7 +50,10 @@ export interface GatewayExchange {
   readonly host: string | null;
   readonly model: string | null;
   readonly status: number;
+  /** Why the gateway did not forward the request, or null. */
   readonly refusal: string | null;
+  /** What went wrong between gateway, provider and client on a forwarded request, or null. */
+  readonly failure: ExchangeFailure | null;
   readonly requestBytes: number;
   readonly responseBytes: number;
   readonly tokens: TokenCounts | null;

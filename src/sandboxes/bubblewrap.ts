@@ -239,7 +239,7 @@ class BubblewrapRun implements PreparedSandbox {
       // The kernel ends the whole pid namespace before its first process counts as dead.
       await initStatus.done;
       while (innerIsRunning()) await new Promise((resolve) => setTimeout(resolve, 2));
-      const status = initStatus.records.reduce((all, record) => ({ ...all, ...record }), {});
+      const status = initStatus.told();
       if (startError !== undefined || (status.ready !== true && outcome.endedBy === null))
         throw await startFailure('bubblewrap', startError, command.stderrPath);
       if (outcome.endedBy !== null) return outcome;

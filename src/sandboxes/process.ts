@@ -166,7 +166,7 @@ class ProcessRun implements PreparedSandbox {
     try {
       const { startError, ...outcome } = await ended;
       await Promise.race([status.done, new Promise((resolve) => setTimeout(resolve, 500))]);
-      const told = status.records.reduce((all, record) => ({ ...all, ...record }), {});
+      const told = status.told();
       if (startError !== undefined || (told.ready !== true && outcome.endedBy === null))
         throw await startFailure('process', startError, command.stderrPath);
       if (outcome.endedBy === null && typeof told.signal === 'string')

@@ -5,18 +5,19 @@ import { M4BenchError } from '../support/errors.js';
 
 const MAX_STATUS_BYTES = 64 * 1024;
 
-/** Records read so far from a status descriptor; emits `record` for each. */
+/** A status descriptor being read; emits `record` for each record. */
 export interface StatusReader extends EventEmitter {
-  readonly records: readonly Readonly<Record<string, unknown>>[];
+  /** All fields told so far; a later record wins. */
+  told(): Readonly<Record<string, unknown>>;
   /** Settles when nobody holds the other end any more. */
   readonly done: Promise<void>;
 }
 
 /** Reads JSON lines from a status descriptor; bounded, and tolerant, since the inside may write there too. */
 export function readStatus(source: Readable): StatusReader {
-  const records: Record<string, unknown>[] = [];
+  const told: Record<string, unknown> = {};
   const done = new Promise<void>((resolve) => source.once('close', resolve));
-  const reader = Object.assign(new EventEmitter(), { records, done });
+  const reader = Object.assign(new EventEmitter(), { told: () => told, done });
   let pending = '';
   let seen = 0;
   source.setEncoding('utf8');
@@ -30,7 +31,7 @@ export function readStatus(source: Readable): StatusReader {
     for (const line of lines) {
       const record = parseRecord(line);
       if (record === undefined) continue;
-      records.push(record);
+      Object.assign(told, record);
       reader.emit('record', record);
     }
   });

@@ -1,0 +1,76 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { GatewayExchange, GatewaySummary } from './gateway-types.js';
+import { redacted } from './secrets.js';
+import { addTokens, NO_TOKENS } from './usage.js';
+
+/**
+ * `gateway.jsonl`: one line per exchange, in the order in which they ended. Each line is one append of a whole
+ * record to a file that only this user can read; no key can be in it.
+ */
+export class ExchangeLog implements AsyncDisposable {
+  #queue: Promise<void> = Promise.resolve();
+  #summary: GatewaySummary = {
+    requests: 0,
+    refused: 0,
+    failed: 0,
+    models: [],
+    tokens: NO_TOKENS,
+    hostedToolsRemoved: [],
+    skillsOffered: [],
+    skillsOpened: [],
+    modelSeconds: 0,
+  };
+
+  private constructor(
+    private readonly file: FileHandle,
+    private readonly secrets: readonly Buffer[],
+  ) {}
+
+  static async open(path: string, secrets: readonly Buffer[]): Promise<ExchangeLog> {
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
+    return new ExchangeLog(await open(path, flags, 0o600), secrets);
+  }
+
+  append(exchange: GatewayExchange): void {
+    this.#summary = summaryWith(this.#summary, exchange);
+    const line = redacted(`${JSON.stringify(exchange)}\n`, this.secrets);
+    this.#queue = this.#queue.then(() => this.file.appendFile(line));
+    // A failed write is reported once, by whoever closes the log.
+    this.#queue.catch(() => {});
+  }
+
+  summary(): GatewaySummary {
+    return this.#summary;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.#queue;
+      await this.file.sync();
+    } finally {
+      await this.file.close();
+    }
+  }
+}
+
+const together = (known: readonly string[], more: readonly string[]): readonly string[] =>
+  more.every((name) => known.includes(name)) ? known : [...new Set([...known, ...more])];
+
+/** The summary of all exchanges so far and one more. */
+export function summaryWith(summary: GatewaySummary, exchange: GatewayExchange): GatewaySummary {
+  return {
+    requests: summary.requests + 1,
+    refused: summary.refused + (exchange.refusal === null ? 0 : 1),
+    failed: summary.failed + (exchange.failure === null ? 0 : 1),
+    models:
+      exchange.model === null || exchange.refusal !== null
+        ? summary.models
+        : together(summary.models, [exchange.model]),
+    tokens: exchange.tokens === null ? summary.tokens : addTokens(summary.tokens, exchange.tokens),
+    hostedToolsRemoved: together(summary.hostedToolsRemoved, exchange.hostedToolsRemoved),
+    skillsOffered: together(summary.skillsOffered, exchange.skillsOffered),
+    skillsOpened: together(summary.skillsOpened, exchange.skillsOpened),
+    modelSeconds: summary.modelSeconds + (exchange.refusal === null ? exchange.seconds : 0),
+  };
+}

@@ -1,0 +1,306 @@
+import { chmod } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { createRuntimeFolder, removeTree } from '../sandboxes/runtime-folders.js';
+import { M4BenchError, messageOf } from '../support/errors.js';
+import { ExchangeLog } from './exchange-log.js';
+import type {
+  GatewayBudget,
+  GatewayExchange,
+  GatewaySummary,
+  PlantedSkill,
+  Protocol,
+  Provider,
+} from './gateway-types.js';
+import { withoutHostedTools } from './hosted-tools.js';
+import { skillSearch } from './planted-skills.js';
+import { readBody } from './request-body.js';
+import { type Route, routeOf, splitTarget } from './routes.js';
+import { secretForms } from './secrets.js';
+import { answerError, forward, type UpstreamOutcome } from './upstream.js';
+
+/** Longer paths are cut off silently by the system, and two runs would share a socket. */
+const MAX_SOCKET_PATH = 100;
+const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
+/** Models may think long before the first byte. */
+const DEFAULT_IDLE_TIMEOUT_SECONDS = 600;
+
+export interface GatewayOptions {
+  readonly providers: readonly Provider[];
+  /** Host file outside the sandbox that receives one JSON line per exchange. */
+  readonly logPath: string;
+  readonly skills?: readonly PlantedSkill[];
+  readonly budget?: GatewayBudget;
+  /** Called once, when the first request is refused because the budget is spent. */
+  readonly onBudgetSpent?: (reason: string) => void;
+  readonly maxRequestBytes?: number;
+  /** Seconds without a byte from the provider after which an exchange is given up. */
+  readonly idleTimeoutSeconds?: number;
+}
+
+/** One exchange while it is going on. */
+type Draft = { -readonly [Key in keyof GatewayExchange]: GatewayExchange[Key] };
+
+/** Reads a request body as far as the gateway must understand it. */
+interface ParsedRequest {
+  readonly body: Buffer | undefined;
+  readonly model: string | null;
+}
+
+/**
+ * The only thing a sandbox can reach: an HTTP server on a Unix socket that passes model requests on to providers,
+ * adds the key, takes hosted tools out, counts tokens, and writes down every exchange.
+ */
+export class Gateway implements AsyncDisposable {
+  readonly socketPath: string;
+  readonly #secrets: readonly Buffer[];
+  readonly #skillsIn: ReturnType<typeof skillSearch>;
+  readonly #open = new Set<Promise<void>>();
+  #isBudgetSpent = false;
+  #admitted = 0;
+
+  private constructor(
+    private readonly folder: string,
+    private readonly server: Server,
+    private readonly log: ExchangeLog,
+    private readonly options: GatewayOptions,
+  ) {
+    this.socketPath = join(folder, 's');
+    this.#secrets = secretForms(options.providers.map(({ apiKey }) => apiKey));
+    this.#skillsIn = skillSearch(options.skills ?? []);
+  }
+
+  /** Starts a gateway with a socket of its own. Dispose it to end all exchanges and complete the log. */
+  static async start(options: GatewayOptions): Promise<Gateway> {
+    const folder = await createRuntimeFolder('gateway');
+    let log: ExchangeLog | undefined;
+    try {
+      log = await ExchangeLog.open(
+        options.logPath,
+        secretForms(options.providers.map(({ apiKey }) => apiKey)),
+      );
+      const server = createServer();
+      const gateway = new Gateway(folder, server, log, options);
+      server.on('request', (request, response) => gateway.#track(gateway.#serve(request, response)));
+      server.on('connect', (request, socket: Socket) =>
+        gateway.#refuseRaw(request, socket, 405, 'CONNECT is not offered'),
+      );
+      server.on('upgrade', (request, socket: Socket) =>
+        gateway.#refuseRaw(request, socket, 426, 'upgrades are not offered'),
+      );
+      await listen(server, gateway.socketPath);
+      return gateway;
+    } catch (thrown) {
+      await log?.[Symbol.asyncDispose]();
+      await removeTree(folder);
+      throw thrown;
+    }
+  }
+
+  /** Totals of all exchanges that have ended. */
+  summary(): GatewaySummary {
+    return this.log.summary();
+  }
+
+  #track(exchange: Promise<void>): void {
+    this.#open.add(exchange);
+    void exchange.finally(() => this.#open.delete(exchange));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const began = performance.now();
+    const draft = newDraft(request);
+    try {
+      await this.#answer(request, response, draft);
+    } catch (thrown) {
+      // The client broke off while it was sending, or something is wrong here; either way the exchange is on record.
+      draft.failure ??= request.destroyed ? 'client-left' : null;
+      draft.refusal ??= draft.failure === null ? `gateway error: ${messageOf(thrown).slice(0, 200)}` : null;
+      draft.status = draft.failure === null ? 500 : 499;
+      draft.responseBytes = answerError(
+        response,
+        500,
+        'gateway_error',
+        'the gateway could not handle the request',
+      );
+    }
+    draft.seconds = (performance.now() - began) / 1000;
+    this.log.append(draft);
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, draft: Draft): Promise<void> {
+    const route = routeOf(request.method ?? '', request.url ?? '', this.options.providers);
+    draft.provider = route.provider?.name ?? null;
+    if ('refusal' in route) return this.#refuse(request, response, draft, route.status, route.refusal);
+    draft.protocol = route.protocol;
+    const overspent = route.isGeneration ? this.#overspent() : undefined;
+    if (overspent !== undefined) {
+      return this.#refuse(request, response, draft, 429, overspent, { 'x-should-retry': 'false' });
+    }
+    const parsed = await this.#parse(request, response, draft, route.protocol);
+    if (parsed === undefined) return;
+    draft.host = route.url.host;
+    const outcome = await forward(request, response, {
+      provider: route.provider,
+      protocol: route.protocol,
+      url: route.url,
+      body: parsed.body,
+      secrets: this.#secrets,
+      idleTimeoutSeconds: this.options.idleTimeoutSeconds ?? DEFAULT_IDLE_TIMEOUT_SECONDS,
+    });
+    complete(draft, outcome, route, parsed.model);
+  }
+
+  /** Reads, decodes and cleans the body; answers itself and returns undefined when the request is refused. */
+  async #parse(
+    request: IncomingMessage,
+    response: ServerResponse,
+    draft: Draft,
+    protocol: Protocol,
+  ): Promise<ParsedRequest | undefined> {
+    if (request.method === 'GET') return { body: undefined, model: null };
+    const read = await readBody(request, this.options.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES);
+    if ('refusal' in read) {
+      this.#refuse(request, response, draft, read.status, read.refusal);
+      return undefined;
+    }
+    draft.requestBytes = read.wireBytes;
+    const body = jsonObject(read.body);
+    if (body === undefined) {
+      this.#refuse(request, response, draft, 400, 'request body is not a JSON object');
+      return undefined;
+    }
+    const model = typeof body.model === 'string' ? body.model.slice(0, 200) : null;
+    draft.model = model;
+    const clean = withoutHostedTools(body, protocol);
+    draft.hostedToolsRemoved = [...new Set(clean.removed)];
+    if (clean.refusal !== undefined) {
+      this.#refuse(request, response, draft, 403, clean.refusal);
+      return undefined;
+    }
+    const skills = this.#skillsIn(body);
+    draft.skillsOffered = skills.offered;
+    draft.skillsOpened = skills.opened;
+    const isChanged = clean.removed.length > 0 || clean.body.include !== body.include;
+    return { body: isChanged ? Buffer.from(JSON.stringify(clean.body), 'utf8') : read.body, model };
+  }
+
+  /** Why a further generation would overspend, or undefined; counts the request when it is admitted. */
+  #overspent(): string | undefined {
+    const { budget, onBudgetSpent } = this.options;
+    const { tokens } = this.log.summary();
+    const spent = tokens.input + tokens.output;
+    let reason: string | undefined;
+    if (budget?.maxRequests !== undefined && this.#admitted >= budget.maxRequests)
+      reason = `the budget of ${budget.maxRequests} requests is spent`;
+    else if (budget?.maxTokens !== undefined && spent >= budget.maxTokens)
+      reason = `the budget of ${budget.maxTokens} tokens is spent`;
+    if (reason === undefined) {
+      this.#admitted += 1;
+      return undefined;
+    }
+    if (!this.#isBudgetSpent) {
+      this.#isBudgetSpent = true;
+      onBudgetSpent?.(reason);
+    }
+    return reason;
+  }
+
+  #refuse(
+    request: IncomingMessage,
+    response: ServerResponse,
+    draft: Draft,
+    status: number,
+    refusal: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): void {
+    request.resume();
+    draft.status = status;
+    draft.refusal = refusal;
+    const type =
+      status === 429 ? 'budget_exceeded' : status === 413 ? 'request_too_large' : 'request_refused';
+    draft.responseBytes = answerError(response, status, type, `m4bench gateway: ${refusal}`, headers);
+  }
+
+  #refuseRaw(request: IncomingMessage, socket: Socket, status: number, refusal: string): void {
+    socket.on('error', () => {});
+    socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+    this.log.append({ ...newDraft(request), status, refusal });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    await Promise.allSettled([...this.#open]);
+    await this.log[Symbol.asyncDispose]();
+    await removeTree(this.folder);
+  }
+}
+
+function newDraft(request: IncomingMessage): Draft {
+  return {
+    startedAt: new Date().toISOString(),
+    seconds: 0,
+    provider: null,
+    protocol: null,
+    method: (request.method ?? '').slice(0, 20),
+    path: splitTarget(request.url ?? '')[0].slice(0, 200),
+    host: null,
+    model: null,
+    status: 0,
+    refusal: null,
+    failure: null,
+    requestBytes: 0,
+    responseBytes: 0,
+    tokens: null,
+    hostedToolsRemoved: [],
+    skillsOffered: [],
+    skillsOpened: [],
+  };
+}
+
+function complete(
+  draft: Draft,
+  outcome: UpstreamOutcome,
+  route: Extract<Route, { readonly url: URL }>,
+  askedModel: string | null,
+): void {
+  draft.status = outcome.status;
+  draft.failure = outcome.failure;
+  draft.responseBytes = outcome.responseBytes;
+  draft.model = (route.isGeneration ? outcome.model : null) ?? askedModel;
+  draft.tokens = route.isGeneration ? outcome.tokens : null;
+  draft.hostedToolsRemoved = [...new Set([...draft.hostedToolsRemoved, ...outcome.removedBetas])];
+}
+
+function jsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function listen(server: Server, socketPath: string): Promise<void> {
+  if (Buffer.byteLength(socketPath) >= MAX_SOCKET_PATH) {
+    throw new M4BenchError(
+      'SOCKET_PATH_TOO_LONG',
+      `The socket path ${socketPath} has ${MAX_SOCKET_PATH} bytes or more.`,
+      'Report this; sockets belong at a short path.',
+      { party: 'internal' },
+    );
+  }
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(socketPath, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  // The agent is another user; the folder around the socket keeps everyone else out.
+  await chmod(socketPath, 0o666);
+}

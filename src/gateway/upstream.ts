@@ -1,0 +1,209 @@
+import { type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { pipeline } from 'node:stream/promises';
+import { systemCodeOf } from '../support/errors.js';
+import type { ExchangeFailure, Protocol, Provider } from './gateway-types.js';
+import { withoutHostedBetas } from './hosted-tools.js';
+import { secretFilter } from './secrets.js';
+import { type AnswerReading, answerReader } from './usage.js';
+
+const CONNECT_TIMEOUT_MILLISECONDS = 30_000;
+
+/** Request headers that go on to the provider; nothing else that the client sends does, its keys least of all. */
+const FORWARDED_REQUEST_HEADERS = [
+  'accept',
+  'anthropic-version',
+  'content-type',
+  'idempotency-key',
+  'openai-beta',
+  'user-agent',
+];
+
+/** Response headers that go back; others may tell about the account behind the key. */
+const RETURNED_HEADERS =
+  /^(content-type|content-encoding|retry-after(-ms)?|x-should-retry|x-request-id|request-id|x-ratelimit-.*|anthropic-ratelimit-.*|openai-processing-ms|openai-model|openai-version)$/;
+
+/** How one forwarded exchange went. */
+export interface UpstreamOutcome extends AnswerReading {
+  readonly status: number;
+  readonly failure: ExchangeFailure | null;
+  readonly responseBytes: number;
+  readonly removedBetas: readonly string[];
+}
+
+export interface UpstreamRequest {
+  readonly provider: Provider;
+  readonly protocol: Protocol;
+  readonly url: URL;
+  readonly body: Buffer | undefined;
+  readonly secrets: readonly Buffer[];
+  readonly idleTimeoutSeconds: number;
+}
+
+function requestHeaders(
+  client: IncomingMessage,
+  { provider, body }: UpstreamRequest,
+): { readonly headers: Record<string, string>; readonly removedBetas: readonly string[] } {
+  const headers: Record<string, string> = {};
+  for (const name of FORWARDED_REQUEST_HEADERS) {
+    const value = client.headers[name];
+    if (typeof value === 'string') headers[name] = value;
+  }
+  const betas = client.headers['anthropic-beta'];
+  const kept = withoutHostedBetas(Array.isArray(betas) ? betas.join(',') : (betas ?? ''));
+  if (kept.value !== '') headers['anthropic-beta'] = kept.value;
+  // Plain bytes, so that usage can be read as they pass.
+  headers['accept-encoding'] = 'identity';
+  if (body !== undefined) headers['content-length'] = String(body.length);
+  if (provider.apiKey !== '') {
+    if (provider.keyHeader === 'x-api-key') headers['x-api-key'] = provider.apiKey;
+    else headers.authorization = `Bearer ${provider.apiKey}`;
+  }
+  return { headers, removedBetas: kept.removed };
+}
+
+function returnedHeaders(upstream: IncomingMessage, secrets: readonly Buffer[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(upstream.headers)) {
+    if (typeof value !== 'string' || !RETURNED_HEADERS.test(name)) continue;
+    if (!secrets.some((secret) => value.includes(secret.toString('utf8')))) headers[name] = value;
+  }
+  return headers;
+}
+
+/** Answers with an error in a shape that all three protocols' clients can show. */
+export function answerError(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): number {
+  const body = JSON.stringify({ type: 'error', error: { type, code: type, message } });
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return 0;
+  }
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    ...headers,
+  });
+  response.end(body);
+  return Buffer.byteLength(body);
+}
+
+/** Sends a request to its provider and streams the answer back as it comes. Never throws. */
+export async function forward(
+  client: IncomingMessage,
+  response: ServerResponse,
+  request: UpstreamRequest,
+): Promise<UpstreamOutcome> {
+  const { headers, removedBetas } = requestHeaders(client, request);
+  const abort = new AbortController();
+  const onClientGone = (): void => {
+    if (!response.writableFinished) abort.abort();
+  };
+  response.once('close', onClientGone);
+  try {
+    const outcome = await exchange(client.method ?? 'POST', headers, response, request, abort.signal);
+    return { ...outcome, removedBetas };
+  } finally {
+    response.off('close', onClientGone);
+  }
+}
+
+type Outcome = Omit<UpstreamOutcome, 'removedBetas'>;
+
+async function exchange(
+  method: string,
+  headers: Record<string, string>,
+  response: ServerResponse,
+  request: UpstreamRequest,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  let upstream: IncomingMessage;
+  try {
+    upstream = await openUpstream(method, headers, request, signal);
+  } catch (thrown) {
+    if (signal.aborted) return failed(499, 'client-left', 0);
+    const isTimeout = systemCodeOf(thrown) === 'ETIMEDOUT';
+    const failure = isTimeout ? 'upstream-timeout' : 'upstream-unreachable';
+    const reason = `${request.url.host} ${isTimeout ? 'did not answer in time' : 'cannot be reached'} (${systemCodeOf(thrown) ?? 'error'})`;
+    return failed(502, failure, answerError(response, 502, failure.replaceAll('-', '_'), reason));
+  }
+  const status = upstream.statusCode ?? 502;
+  if (status >= 300 && status < 400) {
+    upstream.destroy();
+    const message = `${request.url.host} answered with a redirect, which is not followed`;
+    return failed(502, 'upstream-redirect', answerError(response, 502, 'upstream_redirect', message));
+  }
+  if (status === 401) {
+    // Providers repeat parts of the key in this answer.
+    upstream.resume();
+    const message = `${request.url.host} does not accept the key that the gateway holds`;
+    return failed(401, 'upstream-status', answerError(response, 401, 'authentication_error', message));
+  }
+  return passOn(upstream, response, request, signal, status);
+}
+
+function failed(status: number, failure: ExchangeFailure, responseBytes: number): Outcome {
+  return { status, failure, responseBytes, model: null, tokens: null };
+}
+
+function openUpstream(
+  method: string,
+  headers: Record<string, string>,
+  { url, body, idleTimeoutSeconds }: UpstreamRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const open = url.protocol === 'https:' ? requestHttps : requestHttp;
+    const outgoing = open(url, { method, headers, signal });
+    const timedOut = (): void => {
+      outgoing.destroy(Object.assign(new Error('timed out'), { code: 'ETIMEDOUT' }));
+    };
+    let connectTimer: NodeJS.Timeout | undefined;
+    outgoing.once('socket', (socket) => {
+      if (!socket.connecting) return;
+      connectTimer = setTimeout(timedOut, CONNECT_TIMEOUT_MILLISECONDS);
+      socket.once('connect', () => clearTimeout(connectTimer));
+    });
+    outgoing.setTimeout(idleTimeoutSeconds * 1000, timedOut);
+    outgoing.once('close', () => clearTimeout(connectTimer));
+    outgoing.on('error', reject);
+    outgoing.once('response', resolve);
+    outgoing.end(body);
+  });
+}
+
+async function passOn(
+  upstream: IncomingMessage,
+  response: ServerResponse,
+  request: UpstreamRequest,
+  signal: AbortSignal,
+  status: number,
+): Promise<Outcome> {
+  const reader = answerReader(request.protocol, upstream.headers['content-type'] ?? '');
+  let responseBytes = 0;
+  const filter = secretFilter(request.secrets);
+  filter.on('data', (chunk: Buffer) => {
+    responseBytes += chunk.length;
+    reader.push(chunk);
+  });
+  response.writeHead(status, returnedHeaders(upstream, request.secrets));
+  response.flushHeaders();
+  let failure: ExchangeFailure | null = status >= 400 ? 'upstream-status' : null;
+  try {
+    // A slow reader slows the provider down: each stage waits for the next.
+    await pipeline(upstream, filter, response);
+  } catch (thrown) {
+    failure = signal.aborted
+      ? 'client-left'
+      : systemCodeOf(thrown) === 'ETIMEDOUT'
+        ? 'upstream-timeout'
+        : 'upstream-broke-off';
+  }
+  return { ...reader.finish(), status, failure, responseBytes };
+}
