@@ -7,7 +7,7 @@
 --   - Each urine record covers the time since the record before it; the first record of a stay is taken to cover 1 hour.
 --   - The windows hold the records charted in the last 6, 12 and 24 hours, both ends included (the full hours here, not one less as in urine_output_rate).
 --   - The 6-hour rate is given only if the records of its window cover at least 6 and less than 12 hours; the 12- and 24-hour rates only if they cover at least 12 and 24 hours.
---   - These limits have no tolerance: covered hours are added in floating point in ascending time order, so three gaps of 20 minutes and the like can add up to just under a limit and blank the rate.
+--   - These limits have no tolerance: covered hours are added in floating point in ascending time order, so gaps that are inexact in binary (20 minutes, a third of an hour) can add up to just under a limit and blank the rate.
 --   - Rates in mL/kg/h have 3 decimals; covered hours are not rounded.
 --   - A weight holds from the start of its period, included, up to but not including its end (the reverse of urine_output_rate); a weight of zero gives no rate.
 -- ties: none
