@@ -67,7 +67,8 @@ export async function buildConcepts(
   const nodes = withDependencies(graph, options.tables ?? [...graph.keys()]);
   await createParquetViews(session, baseRelations(dataset, nodes));
   await session.run(`create schema if not exists ${derivedSchema}`);
-  return new ConceptBuild(session, dataset, nodes, options, progress).run();
+  // Awaited here: the session must stay open until the last table is written.
+  return await new ConceptBuild(session, dataset, nodes, options, progress).run();
 }
 
 /** Parquet files of the base tables that the nodes read; an absent one is an error naming the concept. */
