@@ -41,7 +41,7 @@ export interface ModelServerOptions {
 /** A model that plays scenarios over three APIs. Disposing closes it and every open connection. */
 export class ModelServer implements AsyncDisposable {
   readonly exchanges: RecordedExchange[] = [];
-  readonly #scenarios: ReadonlyMap<string, Scenario>;
+  readonly #scenarios: ReadonlyMap<string, CheckedScenario>;
   readonly #spent: SpentSteps = new Map();
   readonly #closing = new AbortController();
   readonly #server: Server;

@@ -36,8 +36,10 @@ export const scenarioSchema = z.array(stepSchema);
  * - `delaySeconds`: wait before the next step's answer;
  * - `disconnect`: break the connection in the middle of one answer.
  */
-export type Step = z.infer<typeof stepSchema>;
-export type Scenario = z.infer<typeof scenarioSchema>;
+export type Step = z.input<typeof stepSchema>;
+export type Scenario = readonly Step[];
+/** A scenario whose steps were checked and completed. */
+export type CheckedScenario = z.output<typeof scenarioSchema>;
 
 /** Call ids carry the step they belong to, so that the position is read off the request and runs never mix. */
 const CALL_PREFIX = 'call_step';
@@ -95,7 +97,7 @@ export function usageOfStep(step: number): StatedUsage {
 export type SpentSteps = Map<string, Set<number>>;
 
 /** Decides the answer to a request. Marks the failures and delays it plays in `spent`. */
-export function play(scenario: Scenario, request: ModelRequest, spent: SpentSteps): PlayedTurn {
+export function play(scenario: CheckedScenario, request: ModelRequest, spent: SpentSteps): PlayedTurn {
   const positions = request.answeredCalls.map(positionOf).filter((position) => position !== undefined);
   const last = positions.at(-1);
   const session = runningSession(request.lastToolOutput);
@@ -133,7 +135,10 @@ export function play(scenario: Scenario, request: ModelRequest, spent: SpentStep
   return { turn: end, step: scenario.length, delaySeconds };
 }
 
-function replyFor(entry: Extract<Step, { shell: string } | { message: string }>, step: number): Turn {
+function replyFor(
+  entry: Extract<CheckedScenario[number], { shell: string } | { message: string }>,
+  step: number,
+): Turn {
   const call =
     'shell' in entry ? { id: callIdFor(step, 0), command: entry.shell, session: undefined } : undefined;
   return { kind: 'reply', text: entry.message, call, usage: entry.usage ?? usageOfStep(step) };
