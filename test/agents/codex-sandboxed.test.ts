@@ -11,6 +11,7 @@ import { sandboxOf } from '../../src/sandboxes/sandboxes.js';
 import { packageRoot } from '../../src/support/home.js';
 import { ModelServer } from '../model-server/model-server.js';
 import type { Scenario } from '../model-server/scenario.js';
+import { solvingScenario } from '../model-server/solving-scenario.js';
 import { settings, skillFiles } from './host-run.js';
 
 const codex = agentNamed('codex', settings);
@@ -22,13 +23,7 @@ for (const { detail } of missing) console.warn(`Sandboxed Codex tests are skippe
 const PROVIDER_KEY = 'sk-scripted-provider-key';
 const RIGHT_SQL =
   "copy (select stay_id, sirs from mimiciv_icu.icustays order by stay_id) to './output.csv' (format csv, header);";
-const SOLVE: Scenario = [
-  { shell: 'cat instruction.md', message: 'I read the instruction.' },
-  { shell: 'ls -R .codex/skills && cat .codex/skills/*/SKILL.md' },
-  { shell: 'duckdb ./database.duckdb -c "show all tables"' },
-  { shell: `printf '%s' "${RIGHT_SQL}" > solve.sql && duckdb ./database.duckdb -c ".read ./solve.sql"` },
-  { message: 'output.csv is written.' },
-];
+const SOLVE = solvingScenario({ skillFolder: codex.skillFolder, sql: RIGHT_SQL });
 
 describe.skipIf(missing.length > 0)('the Codex CLI in bubblewrap, through the gateway', () => {
   let folder: string;

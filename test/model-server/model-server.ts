@@ -6,6 +6,7 @@ import { messagesApi } from './messages-api.js';
 import { endWithJson, type ModelProtocol } from './protocol.js';
 import { responsesApi } from './responses-api.js';
 import {
+  type CheckedScenario,
   type ModelRequest,
   play,
   type Scenario,
