@@ -20,6 +20,7 @@ export class ExchangeLog implements AsyncDisposable {
     skillsOffered: [],
     skillsOpened: [],
     modelSeconds: 0,
+    lastServiceFailure: null,
   };
 
   private constructor(
@@ -72,5 +73,15 @@ export function summaryWith(summary: GatewaySummary, exchange: GatewayExchange):
     skillsOffered: together(summary.skillsOffered, exchange.skillsOffered),
     skillsOpened: together(summary.skillsOpened, exchange.skillsOpened),
     modelSeconds: summary.modelSeconds + (exchange.refusal === null ? exchange.seconds : 0),
+    lastServiceFailure: exchange.refusal === null ? serviceFailure(exchange) : summary.lastServiceFailure,
   };
+}
+
+/** Statuses with which a service says that it, the key or the quota is at fault, and not the request. */
+const SERVICE_STATUSES: readonly number[] = [401, 402, 403, 404, 408, 409, 425, 429];
+
+function serviceFailure({ failure, status }: GatewayExchange): GatewaySummary['lastServiceFailure'] {
+  if (failure === null || failure === 'client-left') return null;
+  if (failure === 'upstream-status' && status < 500 && !SERVICE_STATUSES.includes(status)) return null;
+  return { kind: failure, status };
 }

@@ -75,4 +75,9 @@ export interface GatewaySummary {
   readonly skillsOpened: readonly string[];
   /** Seconds spent waiting for models. */
   readonly modelSeconds: number;
+  /**
+   * How the last forwarded exchange went wrong on the side of the model service (no connection, broken off, refused
+   * key, rate limit, overload), or null when it went well or the fault was the client's.
+   */
+  readonly lastServiceFailure: { readonly kind: ExchangeFailure; readonly status: number } | null;
 }

@@ -117,7 +117,11 @@ export const resultSchema = z.object({
     rootfsDigest: z.string().nullable(),
     limits: attemptSchema.shape.limits,
   }),
-  dataUse: z.object({ provider: z.string().nullable(), attestation: z.string().nullable(), allowed: z.boolean() }),
+  dataUse: z.object({
+    provider: z.string().nullable(),
+    attestation: z.string().nullable(),
+    allowed: z.boolean(),
+  }),
   hashes: z.object({
     instruction: z.string(),
     context: z.string(),

@@ -30,6 +30,7 @@ import type {
   Sandbox,
   SandboxAvailability,
   SandboxSpec,
+  WorkFile,
 } from './sandbox.js';
 import { seccompFilter } from './seccomp.js';
 import { readStatus, startFailure } from './status.js';
@@ -156,6 +157,7 @@ function startRemedy(): string {
 class BubblewrapRun implements PreparedSandbox {
   readonly workPath = INSIDE_WORK;
   readonly gatewayUrl: string | undefined;
+  #hasRun = false;
   #running: { kill(): void; readonly ended: Promise<unknown> } | undefined;
 
   private constructor(
@@ -206,6 +208,7 @@ class BubblewrapRun implements PreparedSandbox {
 
   async execute(command: CommandSpec): Promise<CommandOutcome> {
     if (this.#running !== undefined) throw busy();
+    this.#hasRun = true;
     // An earlier command may have shut its own folder; the folder around it keeps others out.
     await chmod(this.layout.workFolder, 0o755);
     const { child, bubblewrapStatus, initStatus } = this.#spawn(command);
@@ -287,6 +290,13 @@ class BubblewrapRun implements PreparedSandbox {
     }
   }
 
+  async addWorkFiles(files: readonly WorkFile[]): Promise<void> {
+    // A command may leave links where a later file would go.
+    if (this.#hasRun) throw busy();
+    const { workFolder, separation, uid } = this.layout;
+    await fillWorkFolder(workFolder, files, separation === 'dropped-user' ? uid : undefined);
+  }
+
   copyOut(into: string, limits: CopyOutLimits): Promise<CopyOutReport> {
     if (this.#running !== undefined) throw busy();
     return copyOutOf(this.layout.workFolder, into, limits);
@@ -302,8 +312,8 @@ class BubblewrapRun implements PreparedSandbox {
 function busy(): M4BenchError {
   return new M4BenchError(
     'SANDBOX_BUSY',
-    'A command is running in this sandbox.',
-    'Wait for it to end first.',
+    'A command is running, or has run, in this sandbox.',
+    'Wait for it to end, or prepare another sandbox.',
     { party: 'internal' },
   );
 }

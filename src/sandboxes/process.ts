@@ -25,6 +25,7 @@ import type {
   PreparedSandbox,
   Sandbox,
   SandboxSpec,
+  WorkFile,
 } from './sandbox.js';
 import { readStatus, startFailure } from './status.js';
 import { supervise } from './supervise.js';
@@ -60,6 +61,7 @@ interface Relocation {
 class ProcessRun implements PreparedSandbox {
   readonly workPath: string;
   readonly gatewayUrl: string | undefined;
+  #hasRun = false;
   #running: { kill(): void; readonly ended: Promise<unknown> } | undefined;
 
   private constructor(
@@ -120,6 +122,7 @@ class ProcessRun implements PreparedSandbox {
 
   async execute(command: CommandSpec): Promise<CommandOutcome> {
     if (this.#running !== undefined) throw busy();
+    this.#hasRun = true;
     const { limits } = this.spec;
     const bounded = existsSync(PRLIMIT)
       ? [PRLIMIT, `--fsize=${limits.workBytes}:${limits.workBytes}`, '--core=0:0']
@@ -186,6 +189,12 @@ class ProcessRun implements PreparedSandbox {
     );
   }
 
+  async addWorkFiles(files: readonly WorkFile[]): Promise<void> {
+    // A command may leave links where a later file would go.
+    if (this.#hasRun) throw busy();
+    await fillWorkFolder(this.workPath, files, undefined);
+  }
+
   copyOut(into: string, limits: CopyOutLimits): Promise<CopyOutReport> {
     if (this.#running !== undefined) throw busy();
     return copyOutOf(this.workPath, into, limits);
@@ -236,8 +245,8 @@ async function firstHardLink(path: string): Promise<string | undefined> {
 function busy(): M4BenchError {
   return new M4BenchError(
     'SANDBOX_BUSY',
-    'A command is running in this sandbox.',
-    'Wait for it to end first.',
+    'A command is running, or has run, in this sandbox.',
+    'Wait for it to end, or prepare another sandbox.',
     { party: 'internal' },
   );
 }

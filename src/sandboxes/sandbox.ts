@@ -82,6 +82,8 @@ export interface PreparedSandbox extends AsyncDisposable {
   readonly workPath: string;
   /** Base URL of the gateway as the command sees it, or undefined when there is none. */
   readonly gatewayUrl: string | undefined;
+  /** Adds files to the work folder, for what depends on `workPath` or `gatewayUrl`. Before the first command only. */
+  addWorkFiles(files: readonly WorkFile[]): Promise<void>;
   /**
    * Runs one command to its end; several may follow one another, not at once. Only the work folder lasts from one
    * to the next. Never throws for what the command does; throws `SANDBOX_START_FAILED` (party `environment`) when

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import type { RunResult } from '../runs/result.js';
+import { writeFileAtomic, writeJsonAtomic } from '../support/files.js';
+import { rewardByTaskAndCondition, skillDeltas, skillEffect } from './skill-effect.js';
+import { type Table, toCsv, toMarkdown, toText } from './tables.js';
+
+/** Everything a first look at a campaign needs, computed by one path for terminal, files and JSON (promise P5). */
+export interface CampaignAnalysis {
+  readonly tables: Readonly<Record<string, Table>>;
+  readonly text: string;
+  readonly markdown: string;
+}
+
+const headings: Readonly<Record<string, string>> = {
+  'reward-by-task-and-condition': 'Reward by task and condition',
+  'skill-deltas': 'Skill delta by task (with-skill minus no-skill)',
+  'skill-effect': 'Skill effect over tasks, with a 95 % bootstrap interval',
+};
+
+/** Tables of a set of results, as data, terminal text and Markdown. */
+export function renderAnalysis(
+  results: readonly RunResult[],
+  options: { readonly title: string; readonly seed: number | string },
+): CampaignAnalysis {
+  const tables: Record<string, Table> = {
+    'reward-by-task-and-condition': rewardByTaskAndCondition(results),
+    'skill-deltas': skillDeltas(results),
+    'skill-effect': skillEffect(results, options.seed),
+  };
+  const notices = noticesOf(results);
+  const section = (render: (table: Table) => string, heading: (text: string) => string): string =>
+    Object.entries(tables)
+      .map(([name, table]) => `${heading(headings[name]!)}\n\n${render(table)}`)
+      .join('\n\n');
+  return {
+    tables,
+    text: [...notices, '', section(toText, (text) => text)].join('\n'),
+    markdown: [
+      `# ${options.title}`,
+      '',
+      ...notices.map((notice) => `> ${notice}\n`),
+      section(toMarkdown, (text) => `## ${text}`),
+      '',
+    ].join('\n'),
+  };
+}
+
+/** What a reader must know before the numbers. */
+function noticesOf(results: readonly RunResult[]): readonly string[] {
+  const notices: string[] = [];
+  const datasets = new Map(results.map((result) => [result.dataset.name, result.dataset]));
+  for (const dataset of datasets.values()) {
+    if (dataset.class === 'synthetic')
+      notices.push(`${dataset.name} is synthetic data: rewards say nothing about patients or models.`);
+    if (!dataset.verified)
+      notices.push(`${dataset.name} is UNVERIFIED: its files are not the official release.`);
+  }
+  if (results.every((result) => result.tokens === null)) notices.push('No model was called in these runs.');
+  const unpublishable = results.filter((result) => !result.publishable).length;
+  if (unpublishable > 0)
+    notices.push(
+      `${unpublishable} of ${results.length} runs are not publishable; each result.json gives the reasons.`,
+    );
+  const unjudged = results.filter((result) => result.status === 'unjudged').length;
+  if (unjudged > 0)
+    notices.push(`${unjudged} runs are unjudged (infrastructure failures) and enter no mean.`);
+  return notices;
+}
+
+/** Writes `report.md`, `analysis.json` and one CSV and Markdown file per table. */
+export async function writeAnalysis(folder: string, analysis: CampaignAnalysis): Promise<void> {
+  await writeFileAtomic(join(folder, 'report.md'), analysis.markdown);
+  await writeJsonAtomic(join(folder, 'analysis.json'), { tables: analysis.tables });
+  for (const [name, table] of Object.entries(analysis.tables)) {
+    await writeFileAtomic(join(folder, 'tables', `${name}.csv`), toCsv(table));
+    await writeFileAtomic(join(folder, 'tables', `${name}.md`), toMarkdown(table));
+  }
+}

@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { availableParallelism, freemem, homedir, totalmem } from 'node:os';
+import { Command } from 'commander';
+import { agentNamed, agentNames } from '../../agents/agents.js';
+import { toText } from '../../analysis/tables.js';
+import { listDatasets } from '../../datasets/dataset.js';
+import { engineVersion } from '../../duck/engine.js';
+import { providersFromEnvironment } from '../../gateway/providers.js';
+import { sandboxKinds, sandboxOf } from '../../sandboxes/sandboxes.js';
+import { benchmarkVersion } from '../../version.js';
+import { contextOf } from '../context.js';
+
+interface Finding {
+  readonly what: string;
+  readonly ok: 'yes' | 'no';
+  readonly detail: string;
+  readonly remedy: string;
+}
+
+const gib = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+
+/** `m4bench doctor`: what this machine can do, and what to install for what is missing. */
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('what this machine can do, and what is missing')
+    .action(async (_options: unknown, command: Command) => {
+      const context = contextOf(command);
+      const findings: Finding[] = [
+        {
+          what: 'm4bench',
+          ok: 'yes',
+          detail: `${benchmarkVersion}, Node ${process.version}, DuckDB ${engineVersion}`,
+          remedy: '',
+        },
+        {
+          what: 'machine',
+          ok: 'yes',
+          detail: `${availableParallelism()} cores, ${gib(freemem())} of ${gib(totalmem())} memory free`,
+          remedy: '',
+        },
+      ];
+      if (existsSync(context.home.root)) {
+        const disk = await statfs(context.home.root);
+        findings.push({
+          what: 'disk',
+          ok: 'yes',
+          detail: `${gib(disk.bavail * disk.bsize)} free at ${context.home.root}`,
+          remedy: '',
+        });
+      }
+      for (const kind of sandboxKinds()) {
+        const state = await sandboxOf(kind).probe();
+        findings.push({
+          what: `sandbox ${kind}`,
+          ok: state.available ? 'yes' : 'no',
+          detail: state.detail,
+          remedy: state.remedy ?? '',
+        });
+      }
+      for (const name of agentNames) {
+        const state = await agentNamed(name, { environment: process.env, userHome: homedir() }).probe();
+        findings.push({
+          what: `agent ${name}`,
+          ok: state.available ? 'yes' : 'no',
+          detail: state.detail,
+          remedy: state.remedy ?? '',
+        });
+      }
+      const providers = providersFromEnvironment(process.env);
+      findings.push({
+        what: 'model services',
+        ok: providers.length > 0 ? 'yes' : 'no',
+        detail:
+          providers.length > 0
+            ? providers.map(({ name, baseUrl }) => `${name} at ${new URL(baseUrl).host}`).join(', ')
+            : 'none configured',
+        remedy:
+          providers.length > 0 ? '' : 'Set OPENAI_API_KEY, ANTHROPIC_API_KEY or M4BENCH_LOCAL_BASE_URL.',
+      });
+      const datasets = await listDatasets(context.home);
+      findings.push({
+        what: 'datasets',
+        ok: datasets.length > 0 ? 'yes' : 'no',
+        detail:
+          datasets.map(({ name, verified }) => `${name}${verified ? '' : ' (unverified)'}`).join(', ') ||
+          `none under ${context.home.datasets}`,
+        remedy: datasets.length > 0 ? '' : 'm4bench data synthesize mimic-iv, or m4bench data import.',
+      });
+      context.say(
+        toText({
+          columns: ['what', 'ok', 'detail', 'remedy'],
+          rows: findings.map((finding) => ({ ...finding })),
+        }),
+      );
+      context.json({ findings });
+    });
+}

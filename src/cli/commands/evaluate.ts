@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { toText } from '../../analysis/tables.js';
+import { chooseDataset } from '../../datasets/dataset.js';
+import { evaluateOutput } from '../../evaluation/evaluate.js';
+import { openReference } from '../../references/build.js';
+import { findTask } from '../../tasks/load-tasks.js';
+import { contextOf } from '../context.js';
+
+/** `m4bench evaluate TASK OUTPUT`: scores a file a person or an agent made. */
+export function evaluateCommand(): Command {
+  return new Command('evaluate')
+    .description('score an output file (CSV, CSV.gz or Parquet) against the reference of a task')
+    .argument('<task>', 'for example mimic-meld-24h')
+    .argument('<output>', 'the file to score')
+    .option('--dataset <name>', 'dataset the output was made on; default: the fullest one present')
+    .option('--reference <file>', 'score against this file instead')
+    .option('--scores-only', 'skip mismatch kinds and confusion tables')
+    .addHelpText(
+      'after',
+      '\nExample:\n  m4bench evaluate mimic-sirs-24h-raw ./output.csv --dataset mimic-iv-demo',
+    )
+    .action(
+      async (
+        taskName: string,
+        output: string,
+        options: { dataset?: string; reference?: string; scoresOnly?: boolean },
+        command: Command,
+      ) => {
+        const context = contextOf(command);
+        const task = await findTask(taskName);
+        const dataset =
+          options.reference === undefined
+            ? await chooseDataset(context.home, task.database, options.dataset)
+            : undefined;
+        const referencePath =
+          options.reference ?? (await openReference(context.home, dataset!.name, task.reference)).parquetPath;
+        const { evaluation } = await evaluateOutput({
+          task,
+          dataset: dataset?.name ?? null,
+          outputPath: join(output),
+          referencePath,
+          scoresOnly: options.scoresOnly ?? false,
+        });
+        context.json(evaluation);
+        context.say(
+          `${task.name} on ${dataset?.name ?? options.reference}${dataset?.verified === false ? ' (UNVERIFIED data)' : ''}`,
+        );
+        context.say(
+          `reward ${evaluation.reward}  robust ${evaluation.rewardRobust}  key F1 ${evaluation.keyF1.toFixed(4)}  strict pass ${evaluation.strictPass ? 'yes' : 'no'}`,
+        );
+        if (evaluation.error !== null) context.say(`${evaluation.errorKind}: ${evaluation.error}`);
+        context.say(
+          toText({
+            columns: ['check', 'passed', 'detail'],
+            rows: evaluation.checks.map((check) => ({
+              check: check.name,
+              passed: check.passed ? 'yes' : 'no',
+              detail: check.detail,
+            })),
+          }),
+        );
+        if (evaluation.errorKind !== null) process.exitCode = 1;
+      },
+    );
+}

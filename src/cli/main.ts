@@ -1,0 +1,96 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
+import { M4BenchError, messageOf } from '../support/errors.js';
+import { cleanForTerminal } from '../support/terminal.js';
+import { benchmarkVersion } from '../version.js';
+import { analyzeCommand } from './commands/analyze.js';
+import { campaignCommand } from './commands/campaign.js';
+import { conceptsCommand } from './commands/concepts.js';
+import { dataCommand } from './commands/data.js';
+import { doctorCommand } from './commands/doctor.js';
+import { evaluateCommand } from './commands/evaluate.js';
+import { quickstartCommand } from './commands/quickstart.js';
+import { referencesCommand } from './commands/references.js';
+import { runCommand } from './commands/run.js';
+import { tasksCommand } from './commands/tasks.js';
+
+/** Exit codes: 0 done, 1 the check or run failed, 2 wrong use or bad input, 130 interrupted. */
+const exitCodes = { failed: 1, wrongUse: 2, interrupted: 130 } as const;
+
+/** The whole command line; commands are thin layers over the modules. */
+export function buildProgram(): Command {
+  const program = new Command('m4bench')
+    .description('Benchmark of AI coding agents on clinical data work.')
+    .version(benchmarkVersion)
+    .option('--home <dir>', 'where datasets and results live (default $M4BENCH_HOME, else ./.m4bench)')
+    .option('--json', 'one JSON document on standard output')
+    .option('--quiet', 'no progress')
+    .option('--verbose', 'stack traces of errors')
+    .showHelpAfterError('Run with --help for the options.')
+    .showSuggestionAfterError()
+    .exitOverride();
+  for (const command of [
+    quickstartCommand(),
+    dataCommand(),
+    conceptsCommand(),
+    referencesCommand(),
+    tasksCommand(),
+    runCommand(),
+    evaluateCommand(),
+    campaignCommand(),
+    analyzeCommand(),
+    doctorCommand(),
+  ]) {
+    program.addCommand(inheriting(command));
+  }
+  return program;
+}
+
+/** Sub-commands take the same error handling as the program. */
+function inheriting(command: Command): Command {
+  command.exitOverride().showHelpAfterError('Run with --help for the options.').showSuggestionAfterError();
+  for (const inner of command.commands) inheriting(inner);
+  return command;
+}
+
+async function main(): Promise<void> {
+  const program = buildProgram();
+  try {
+    await program.parseAsync(process.argv);
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) {
+      process.exitCode = thrown.exitCode === 0 ? 0 : exitCodes.wrongUse;
+      return;
+    }
+    report(
+      thrown,
+      program.opts<{ verbose?: boolean }>().verbose === true || process.argv.includes('--verbose'),
+    );
+  }
+}
+
+/** One sentence and what to do; a stack trace only for our own faults or with `--verbose`. */
+function report(thrown: unknown, isVerbose: boolean): void {
+  if (thrown instanceof M4BenchError) {
+    process.stderr.write(
+      `error ${thrown.code}: ${cleanForTerminal(thrown.message)}\n  ${cleanForTerminal(thrown.remedy)}\n`,
+    );
+    process.exitCode =
+      thrown.code === 'INTERRUPTED'
+        ? exitCodes.interrupted
+        : thrown.party === 'user'
+          ? exitCodes.wrongUse
+          : exitCodes.failed;
+  } else {
+    process.stderr.write(
+      `error INTERNAL: ${cleanForTerminal(messageOf(thrown))}\n  This is a fault of m4bench; run again with --verbose and report it.\n`,
+    );
+    process.exitCode = exitCodes.failed;
+  }
+  if (isVerbose && thrown instanceof Error) {
+    process.stderr.write(`${thrown.stack ?? ''}\n`);
+    if (thrown.cause instanceof Error) process.stderr.write(`caused by ${thrown.cause.stack ?? ''}\n`);
+  }
+}
+
+await main();

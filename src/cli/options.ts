@@ -1,0 +1,23 @@
+import { InvalidArgumentError } from 'commander';
+
+/** Parser of a whole number of at least `least`. */
+export function wholeNumber(name: string, least = 1): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
+      throw new InvalidArgumentError(`${name} takes a whole number of at least ${least}.`);
+    }
+    return value;
+  };
+}
+
+/** Collects an option that may be given several times or as a comma-separated list. */
+export function collect(text: string, previous: readonly string[] | undefined): readonly string[] {
+  return [
+    ...(previous ?? []),
+    ...text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  ];
+}

@@ -1,0 +1,161 @@
+import { homedir } from 'node:os';
+import { type Command, Option } from 'commander';
+import type { Agent, Effort } from '../agents/agent.js';
+import { agentNamed } from '../agents/agents.js';
+import { chooseDataset, type Dataset } from '../datasets/dataset.js';
+import { providersFromEnvironment } from '../gateway/providers.js';
+import type { RunEnvironment } from '../runs/attempt.js';
+import type { CellRequest } from '../runs/prepare.js';
+import type { SandboxLimits } from '../sandboxes/sandbox.js';
+import { sandboxOf } from '../sandboxes/sandboxes.js';
+import { M4BenchError } from '../support/errors.js';
+import type { Home } from '../support/home.js';
+import { defaultProtocolName, loadProtocol, type Protocol } from '../tasks/protocol.js';
+import type { Task } from '../tasks/task.js';
+import { benchmarkVersion } from '../version.js';
+import { wholeNumber } from './options.js';
+
+/** Options of every command that makes runs. */
+export interface RunOptions {
+  readonly agent: string;
+  readonly model?: string;
+  readonly effort: Effort;
+  readonly provider?: string;
+  readonly dataset?: string;
+  readonly protocol: string;
+  readonly sandbox: string;
+  readonly timeout?: number;
+  readonly memory: number;
+  /** SQL file for the agent `sql`; `{task}` and `{condition}` are filled in. */
+  readonly sql?: string;
+}
+
+/** Adds the shared options to a command. */
+export function withRunOptions(command: Command): Command {
+  return command
+    .requiredOption('--agent <name>', 'codex, or the built-in sql, reference, empty')
+    .option('--model <name>', "model, default the agent's own choice")
+    .addOption(
+      new Option('--effort <level>', 'reasoning effort')
+        .choices(['auto', 'default', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
+        .default('auto'),
+    )
+    .option(
+      '--provider <name>',
+      'model service: openai, anthropic or local, configured by environment variables',
+    )
+    .option('--dataset <name>', 'default: the fullest dataset of the kind the task needs')
+    .option('--protocol <name>', 'named set of benchmark choices', defaultProtocolName)
+    .option('--sandbox <kind>', 'bubblewrap, or process (no isolation, for development)', 'bubblewrap')
+    .option(
+      '--timeout <seconds>',
+      "wall time of one attempt, default the protocol's",
+      wholeNumber('--timeout'),
+    )
+    .option('--memory <MiB>', 'memory of the sandbox', wholeNumber('--memory', 64), 4096)
+    .option('--sql <file>', 'query that the agent sql plays; {task} and {condition} are filled in');
+}
+
+export interface RunSetup {
+  readonly environment: RunEnvironment;
+  readonly protocol: Protocol;
+  readonly agent: Agent;
+  /** The request for a task and condition. */
+  cellFor(task: Task, condition: string): Promise<CellRequest>;
+}
+
+/** Checks everything that can be checked before the first run: agent, sandbox, provider, dataset, protocol. */
+export async function setUpRuns(
+  home: Home,
+  options: RunOptions,
+  processEnvironment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<RunSetup> {
+  const agent = agentNamed(options.agent, { environment: processEnvironment, userHome: homedir() });
+  const availability = await agent.probe();
+  if (!availability.available) {
+    throw new M4BenchError(
+      'AGENT_NOT_AVAILABLE',
+      `Agent ${agent.name} cannot be used here: ${availability.detail}.`,
+      availability.remedy ?? 'Run m4bench doctor.',
+      {
+        party: 'environment',
+      },
+    );
+  }
+  const sandbox = sandboxOf(options.sandbox);
+  const sandboxState = await sandbox.probe();
+  if (!sandboxState.available) {
+    throw new M4BenchError(
+      'SANDBOX_NOT_AVAILABLE',
+      `Sandbox ${sandbox.kind} cannot be used here: ${sandboxState.detail}.`,
+      sandboxState.remedy ?? 'Run m4bench doctor.',
+      {
+        party: 'environment',
+      },
+    );
+  }
+  if (agent.name === 'sql' && options.sql === undefined) {
+    throw new M4BenchError(
+      'SQL_MISSING',
+      'The agent sql plays an SQL file, and none was given.',
+      'Add --sql FILE.',
+    );
+  }
+  const protocol = await loadProtocol(options.protocol);
+  const providers = agent.needsModel ? pickProviders(options.provider, processEnvironment) : [];
+  const datasets = new Map<string, Promise<Dataset>>();
+  return {
+    protocol,
+    agent,
+    environment: {
+      sandbox,
+      providers,
+      ...(options.provider === undefined ? {} : { provider: options.provider }),
+      benchmarkVersion,
+      limits: limitsOf(options, protocol),
+    },
+    cellFor: async (task, condition) => {
+      const known = datasets.get(task.database) ?? chooseDataset(home, task.database, options.dataset);
+      datasets.set(task.database, known);
+      return {
+        task,
+        condition,
+        protocol,
+        dataset: await known,
+        agent,
+        cliVersion: availability.version ?? null,
+        rootfsDigest: sandbox.rootfsDigest,
+        ...(options.model === undefined ? {} : { model: options.model }),
+        effort: options.effort,
+        ...(options.sql === undefined || agent.name !== 'sql'
+          ? {}
+          : { queryFile: options.sql.replaceAll('{task}', task.name).replaceAll('{condition}', condition) }),
+      };
+    },
+  };
+}
+
+function limitsOf(options: RunOptions, protocol: Protocol): SandboxLimits {
+  return {
+    timeoutSeconds: options.timeout ?? protocol.timeLimitSeconds,
+    memoryBytes: options.memory * 1024 ** 2,
+    processes: 512,
+    workBytes: 8 * 1024 ** 3,
+    streamBytes: 256 * 1024 ** 2,
+  };
+}
+
+/** The model service asked for, or all that the environment names; none is an error with the variable to set. */
+function pickProviders(
+  name: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): RunEnvironment['providers'] {
+  const configured = providersFromEnvironment(environment);
+  const picked = name === undefined ? configured : configured.filter((provider) => provider.name === name);
+  if (picked.length > 0) return picked;
+  throw new M4BenchError(
+    'PROVIDER_MISSING',
+    name === undefined ? 'No model service is configured.' : `Model service ${name} is not configured.`,
+    'Set OPENAI_API_KEY, ANTHROPIC_API_KEY, or M4BENCH_LOCAL_BASE_URL for a local OpenAI-compatible server.',
+  );
+}

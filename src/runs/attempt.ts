@@ -1,0 +1,314 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentLaunch, AgentRequest, TraceReading } from '../agents/agent.js';
+import { DuckSession } from '../duck/session.js';
+import { literal } from '../duck/sql.js';
+import { evaluateOutput } from '../evaluation/evaluate.js';
+import type { Evaluation } from '../evaluation/evaluation.js';
+import { Gateway } from '../gateway/gateway.js';
+import type { GatewaySummary, Provider } from '../gateway/gateway-types.js';
+import type {
+  CommandOutcome,
+  CopyOutReport,
+  Sandbox,
+  SandboxLimits,
+  WorkFile,
+} from '../sandboxes/sandbox.js';
+import { buildTaskDatabase, type TaskDatabase } from '../schemas/task-database.js';
+import { M4BenchError, messageOf } from '../support/errors.js';
+import { writeFileAtomic, writeJsonAtomic } from '../support/files.js';
+import { sha256, sha256File } from '../support/hashing.js';
+import { type AttemptVerdict, verdictOf } from './failure.js';
+import { type PreparedCell, schemasOf } from './prepare.js';
+import type { Attempt } from './result.js';
+
+/** Where and with what runs are made; the same for every run of a campaign. */
+export interface RunEnvironment {
+  readonly sandbox: Sandbox;
+  readonly limits: SandboxLimits;
+  readonly providers: readonly Provider[];
+  /** The one that agents are sent to, default the one their CLI is made for. */
+  readonly provider?: string;
+  readonly benchmarkVersion: string;
+}
+
+export interface AttemptRequest {
+  readonly n: number;
+  /** `attempts/<n>/`, not there yet. */
+  readonly folder: string;
+  readonly prepared: PreparedCell;
+  readonly signal?: AbortSignal;
+}
+
+/** An attempt as it ended, or undefined when it was interrupted from outside (then nothing is recorded). */
+export interface AttemptOutcome {
+  readonly attempt: Attempt;
+  readonly evaluation: Evaluation | null;
+}
+
+const maxOutputBytes = 2 * 1024 ** 3;
+const seconds = (since: number): number => Math.round((performance.now() - since) / 10) / 100;
+
+/** One try at a run: prepares the sandbox, plays the agent, copies its output out, judges it, records it. */
+export async function executeAttempt(
+  environment: RunEnvironment,
+  request: AttemptRequest,
+): Promise<AttemptOutcome | undefined> {
+  const started = performance.now();
+  const startedAt = new Date().toISOString();
+  await mkdir(request.folder, { recursive: true });
+  await writeContext(request);
+  let played: PlayedAgent;
+  try {
+    played = await playAgent(environment, request);
+  } catch (thrown) {
+    if (request.signal?.aborted) return undefined;
+    if (thrown instanceof M4BenchError && thrown.party === 'user') throw thrown;
+    const attempt = await setUpFailure(request, environment, startedAt, started, messageOf(thrown));
+    return { attempt, evaluation: null };
+  }
+  if (request.signal?.aborted || played.outcome.endedBy === 'abort') return undefined;
+  return judge(environment, request, played, { startedAt, started });
+}
+
+/** What the agent was given, kept beside what it made of it. */
+async function writeContext({ folder, prepared }: AttemptRequest): Promise<void> {
+  await writeFileAtomic(join(folder, 'instruction.md'), prepared.context.instruction);
+  for (const file of prepared.context.workFiles) {
+    if ('text' in file.content) await writeFileAtomic(join(folder, 'context', file.path), file.content.text);
+  }
+}
+
+interface PlayedAgent {
+  readonly outcome: CommandOutcome;
+  readonly verdict: AttemptVerdict;
+  readonly gateway: GatewaySummary | undefined;
+  readonly trace: TraceReading;
+  readonly copied: CopyOutReport;
+  readonly setupSeconds: number;
+}
+
+/** Runs the agent in a fresh sandbox; every resource is gone when this returns. */
+async function playAgent(
+  environment: RunEnvironment,
+  { folder, prepared, signal }: AttemptRequest,
+): Promise<PlayedAgent> {
+  const setupStarted = performance.now();
+  const { agent, model, effort } = prepared.request;
+  const scratch = await mkdtemp(join(tmpdir(), 'm4b-attempt-'));
+  try {
+    const database = await databaseFor(environment.sandbox, prepared, scratch);
+    await using gateway = agent.needsModel
+      ? await Gateway.start({
+          logPath: join(folder, 'gateway.jsonl'),
+          providers: environment.providers,
+          skills: prepared.context.skills,
+        })
+      : undefined;
+    const asked: Omit<AgentRequest, 'workPath' | 'gatewayUrl'> = {
+      ...(model === undefined ? {} : { model }),
+      effort,
+      instruction: prepared.context.instruction,
+      ...(environment.provider === undefined ? {} : { provider: environment.provider }),
+      ...(prepared.queryText === undefined ? {} : { sqlText: prepared.queryText }),
+      ...(agent.isHandedTheAnswer ? { answerFile: await answerCsv(prepared, scratch) } : {}),
+    };
+    const launchAt = (workPath: string, gatewayUrl: string | undefined): Promise<AgentLaunch> =>
+      agent.launch({ ...asked, workPath, gatewayUrl });
+    await using sandbox = await environment.sandbox.prepare({
+      // The mounts an agent needs do not depend on where the work folder and the gateway appear inside.
+      inputs: [...database.mounts, ...(await launchAt('/work', 'http://127.0.0.1')).inputs],
+      workFiles: baseFiles(prepared, database),
+      ...(gateway === undefined ? {} : { gatewaySocket: gateway.socketPath }),
+      limits: environment.limits,
+    });
+    const launch = await launchAt(sandbox.workPath, sandbox.gatewayUrl);
+    await sandbox.addWorkFiles(launch.workFiles);
+    const setupSeconds = seconds(setupStarted);
+    const stdoutPath = join(folder, 'trace.jsonl');
+    const outcome = await sandbox.execute({
+      command: launch.command,
+      environment: launch.environment,
+      ...(launch.stdin === undefined ? {} : { stdin: launch.stdin }),
+      stdoutPath,
+      stderrPath: join(folder, 'stderr.txt'),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const copied = await sandbox.copyOut(folder, {
+      only: ['output.csv'],
+      maxFileBytes: maxOutputBytes,
+      maxTotalBytes: maxOutputBytes,
+    });
+    const hasOutput = copied.files.some((file) => file.path === 'output.csv');
+    const verdict = verdictOf({
+      needsModel: agent.needsModel,
+      outcome,
+      gateway: gateway?.summary(),
+      hasOutput,
+    });
+    const trace = await agent.readTrace(stdoutPath);
+    return { outcome, verdict, gateway: gateway?.summary(), trace, copied, setupSeconds };
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Without isolation nothing but a private copy of the farm keeps an agent away from the lake's bytes. */
+async function databaseFor(sandbox: Sandbox, prepared: PreparedCell, scratch: string): Promise<TaskDatabase> {
+  if (sandbox.isIsolated) return prepared.taskDatabase;
+  return buildTaskDatabase(prepared.relations, {
+    farmRoot: join(scratch, 'farm'),
+    folder: join(scratch, 'views'),
+    emptySchemas: schemasOf(prepared.request.dataset),
+    copies: true,
+  });
+}
+
+function baseFiles(prepared: PreparedCell, database: TaskDatabase): readonly WorkFile[] {
+  return [
+    { path: 'database.duckdb', content: { copyOf: database.path } },
+    { path: 'instruction.md', content: { text: prepared.context.instruction } },
+    ...prepared.context.workFiles,
+  ];
+}
+
+/** The reference as a CSV for the agent that is handed the answer. */
+async function answerCsv(prepared: PreparedCell, scratch: string): Promise<string> {
+  const path = join(scratch, 'answer.csv');
+  await using session = await DuckSession.open();
+  await session.run(
+    `copy (from read_parquet(${literal(prepared.reference.parquetPath)})) to ${literal(path)} (format csv, header)`,
+  );
+  await chmod(path, 0o644);
+  return path;
+}
+
+async function judge(
+  environment: RunEnvironment,
+  { folder, prepared, n }: AttemptRequest,
+  played: PlayedAgent,
+  clock: { readonly startedAt: string; readonly started: number },
+): Promise<AttemptOutcome> {
+  const evaluationStarted = performance.now();
+  const output = join(folder, 'output.csv');
+  const hasOutput = played.copied.files.some((file) => file.path === 'output.csv');
+  let evaluation: Evaluation | null = null;
+  if (hasOutput) {
+    const judged = await evaluateOutput({
+      task: prepared.request.task,
+      dataset: prepared.request.dataset.name,
+      outputPath: output,
+      referencePath: prepared.reference.parquetPath,
+    });
+    evaluation = judged.evaluation;
+    await writeJsonAtomic(join(folder, 'evaluation.json'), evaluation);
+    await writeJsonAtomic(join(folder, 'evaluation.private.json'), judged.examples, { mode: 0o600 });
+  }
+  const { verdict, gateway } = played;
+  const attempt: Attempt = {
+    ...emptyAttempt(n, clock.startedAt, prepared, environment),
+    seconds: {
+      total: seconds(clock.started),
+      setup: played.setupSeconds,
+      agent: Math.round(played.outcome.seconds * 100) / 100,
+      model: gateway?.modelSeconds ?? 0,
+      evaluation: seconds(evaluationStarted),
+    },
+    class: verdict.class,
+    failureReason: verdict.reason,
+    outcome: { ...played.outcome },
+    observed: {
+      cliVersion: prepared.request.cliVersion,
+      models: [...new Set([...(gateway?.models ?? []), ...played.trace.models])],
+      overrides: [],
+      backgroundModels: [],
+      routing: [],
+    },
+    gateway:
+      gateway === undefined
+        ? null
+        : { requests: gateway.requests, refused: gateway.refused, failed: gateway.failed },
+    tokens: gateway === undefined ? null : { ...gateway.tokens },
+    agentTokens: played.trace.tokens === undefined ? null : { ...played.trace.tokens },
+    skill: {
+      placed: prepared.context.skills.map((skill) => skill.name),
+      offered: [...(gateway?.skillsOffered ?? [])],
+      opened: [...(gateway?.skillsOpened ?? [])],
+      source: 'gateway',
+    },
+    hostedToolsRemoved: [...(gateway?.hostedToolsRemoved ?? [])],
+    files: { copied: [...played.copied.files], refused: [...played.copied.refused] },
+    hashes: {
+      output: hasOutput ? await sha256File(output) : null,
+      trace: await sha256File(join(folder, 'trace.jsonl')).catch(() => null),
+      gateway: await sha256File(join(folder, 'gateway.jsonl')).catch(() => null),
+      instruction: sha256(prepared.context.instruction),
+      evaluation: evaluation === null ? null : sha256(`${JSON.stringify(evaluation, null, 2)}\n`),
+    },
+    // An output made by a run that failed is judged aside (evaluation.json); it never counts.
+    reward: verdict.class === 'judged' ? (evaluation?.reward ?? 0) : verdict.class === 'agent' ? 0 : null,
+  };
+  await writeJsonAtomic(join(folder, 'attempt.json'), attempt);
+  return { attempt, evaluation: verdict.class === 'judged' ? evaluation : null };
+}
+
+function emptyAttempt(
+  n: number,
+  startedAt: string,
+  prepared: PreparedCell,
+  environment: RunEnvironment,
+): Attempt {
+  return {
+    schemaVersion: 1,
+    n,
+    startedAt,
+    seconds: { total: 0, setup: 0, agent: 0, model: 0, evaluation: 0 },
+    class: 'infrastructure',
+    failureReason: null,
+    outcome: null,
+    observed: {
+      cliVersion: prepared.request.cliVersion,
+      models: [],
+      overrides: [],
+      backgroundModels: [],
+      routing: [],
+    },
+    gateway: null,
+    tokens: null,
+    agentTokens: null,
+    skill: {
+      placed: prepared.context.skills.map((skill) => skill.name),
+      offered: [],
+      opened: [],
+      source: 'gateway',
+    },
+    hostedToolsRemoved: [],
+    limits: { asked: { ...environment.limits }, enforced: [...environment.sandbox.enforcedLimits()] },
+    files: { copied: [], refused: [] },
+    hashes: {
+      output: null,
+      trace: null,
+      gateway: null,
+      instruction: sha256(prepared.context.instruction),
+      evaluation: null,
+    },
+    reward: null,
+  };
+}
+
+async function setUpFailure(
+  { folder, prepared, n }: AttemptRequest,
+  environment: RunEnvironment,
+  startedAt: string,
+  started: number,
+  reason: string,
+): Promise<Attempt> {
+  const attempt: Attempt = {
+    ...emptyAttempt(n, startedAt, prepared, environment),
+    seconds: { total: seconds(started), setup: seconds(started), agent: 0, model: 0, evaluation: 0 },
+    failureReason: `set-up: ${reason}`,
+  };
+  await writeJsonAtomic(join(folder, 'attempt.json'), attempt);
+  return attempt;
+}

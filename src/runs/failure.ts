@@ -1,0 +1,58 @@
+import type { GatewaySummary } from '../gateway/gateway-types.js';
+import type { CommandOutcome } from '../sandboxes/sandbox.js';
+
+/** How an attempt ended, seen without its reward: retries must not depend on the score. */
+export interface AttemptVerdict {
+  readonly class: 'judged' | 'infrastructure' | 'agent';
+  readonly reason: string | null;
+}
+
+export interface AttemptFacts {
+  readonly needsModel: boolean;
+  readonly outcome: CommandOutcome;
+  readonly gateway: GatewaySummary | undefined;
+  readonly hasOutput: boolean;
+}
+
+/**
+ * Tells infrastructure loss from agent loss. A run that ended while the model service was failing, or that never
+ * got a reply, says nothing about the agent; everything else the agent did itself.
+ */
+export function verdictOf(facts: AttemptFacts): AttemptVerdict {
+  const { outcome, gateway, needsModel } = facts;
+  const ended = outcome.endedBy !== null || outcome.exitCode !== 0;
+  if (needsModel && gateway !== undefined) {
+    const answered = gateway.requests - gateway.failed - gateway.refused;
+    if (answered <= 0 && gateway.failed > 0)
+      return { class: 'infrastructure', reason: 'the model service never answered' };
+    if (ended && gateway.lastServiceFailure !== null) {
+      const { kind, status } = gateway.lastServiceFailure;
+      return {
+        class: 'infrastructure',
+        reason: `the model service failed before the end (${kind}, status ${status})`,
+      };
+    }
+    if (answered <= 0 && ended)
+      return { class: 'agent', reason: 'the agent ended without reaching its model' };
+  }
+  switch (outcome.endedBy) {
+    case 'time':
+      return { class: 'agent', reason: 'time limit reached' };
+    case 'memory':
+      return { class: 'agent', reason: 'memory limit reached' };
+    case 'processes':
+      return { class: 'agent', reason: 'process limit reached' };
+    case 'disk':
+      return { class: 'agent', reason: 'work folder limit reached' };
+    case 'stream':
+      return { class: 'agent', reason: 'output stream limit reached' };
+    default:
+      break;
+  }
+  if (outcome.exitCode !== 0) {
+    const how = outcome.signal === null ? `exit status ${outcome.exitCode}` : `signal ${outcome.signal}`;
+    return { class: 'agent', reason: `the agent ended with ${how}` };
+  }
+  if (!facts.hasOutput) return { class: 'agent', reason: 'no output.csv' };
+  return { class: 'judged', reason: null };
+}

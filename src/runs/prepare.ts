@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Agent, Effort } from '../agents/agent.js';
+import { buildConcepts } from '../concepts/build.js';
+import { derivedSchema, loadConcepts } from '../concepts/concept.js';
+import { type ConceptGraph, conceptGraph } from '../concepts/graph.js';
+import { type ContextPackage, contextPackage } from '../conditions/context-package.js';
+import { type Dataset, parquetPath } from '../datasets/dataset.js';
+import { DuckSession } from '../duck/session.js';
+import { buildReferences, type Reference } from '../references/build.js';
+import { type AllowedRelation, buildTaskDatabase, type TaskDatabase } from '../schemas/task-database.js';
+import { sha256 } from '../support/hashing.js';
+import type { Home } from '../support/home.js';
+import { type Progress, silentProgress } from '../support/progress.js';
+import { parseCondition } from '../tasks/condition.js';
+import type { Protocol } from '../tasks/protocol.js';
+import { removedRelations } from '../tasks/removal.js';
+import type { Task } from '../tasks/task.js';
+import type { Cell } from './cell.js';
+
+/** What a cell is asked for. */
+export interface CellRequest {
+  readonly task: Task;
+  readonly condition: string;
+  readonly protocol: Protocol;
+  readonly dataset: Dataset;
+  readonly agent: Agent;
+  /** CLI version as probed, null for built-in agents. */
+  readonly cliVersion: string | null;
+  readonly rootfsDigest: string | null;
+  readonly model?: string;
+  readonly effort: Effort;
+  /** SQL file that the `sql` agent plays. */
+  readonly queryFile?: string;
+}
+
+/** A cell with everything its runs need, built and hashed. */
+export interface PreparedCell {
+  readonly cell: Cell;
+  readonly request: CellRequest;
+  readonly context: ContextPackage;
+  readonly reference: Reference;
+  readonly relations: readonly AllowedRelation[];
+  readonly taskDatabase: TaskDatabase;
+  readonly queryText: string | undefined;
+}
+
+/** Short, neutral, on the host and inside alike; see architecture, decision 2. */
+export function farmRoot(environment: NodeJS.ProcessEnv = process.env): string {
+  return environment.M4BENCH_FARM_DIR ?? join(tmpdir(), 'm4b');
+}
+
+/** Schemas that stay in a task database even when every relation in them is removed. */
+export function schemasOf(dataset: Dataset): readonly string[] {
+  return [
+    ...new Set(dataset.tables.map((table) => table.schema)),
+    ...(dataset.kind === 'mimic-iv' ? [derivedSchema] : []),
+  ];
+}
+
+/** Builds references, concepts and task databases once per dataset and task, however many cells share them. */
+export class CellPreparation {
+  private readonly references = new Map<string, Promise<Reference>>();
+  private readonly concepts = new Map<string, Promise<readonly AllowedRelation[]>>();
+  private graph: Promise<ConceptGraph> | undefined;
+
+  constructor(
+    private readonly home: Home,
+    private readonly progress: Progress = silentProgress,
+  ) {}
+
+  async prepare(request: CellRequest): Promise<PreparedCell> {
+    const { task, dataset, protocol, agent } = request;
+    const context = contextPackage({
+      task,
+      condition: parseCondition(request.condition),
+      protocol,
+      schema: 'native',
+      skillFolder: agent.skillFolder,
+    });
+    const reference = await this.referenceOf(dataset, task.reference);
+    const relations = await this.relationsFor(task, protocol, dataset);
+    const taskDatabase = await buildTaskDatabase(relations, {
+      farmRoot: farmRoot(),
+      folder: this.home.taskDatabases,
+      emptySchemas: schemasOf(dataset),
+    });
+    const queryText = request.queryFile === undefined ? undefined : await readFile(request.queryFile, 'utf8');
+    const cell: Cell = {
+      task: task.name,
+      condition: request.condition,
+      schema: 'native',
+      protocol: protocol.name,
+      dataset: dataset.name,
+      datasetHash: dataset.contentHash,
+      agent: agent.name,
+      cliVersion: request.cliVersion,
+      rootfsDigest: request.rootfsDigest,
+      model: request.model ?? null,
+      effort: request.effort,
+      hashes: {
+        instruction: sha256(context.instruction),
+        context: context.hash,
+        reference: reference.manifest.contentHash,
+        taskDatabase: taskDatabase.hash,
+        query: queryText === undefined ? null : sha256(queryText),
+      },
+    };
+    return { cell, request, context, reference, relations, taskDatabase, queryText };
+  }
+
+  /** Relations that the task leaves in its database, with their files. */
+  async relationsFor(task: Task, protocol: Protocol, dataset: Dataset): Promise<readonly AllowedRelation[]> {
+    const base = dataset.tables.map(
+      ({ schema, table, contentHash }): AllowedRelation => ({
+        schema,
+        table,
+        contentHash,
+        path: parquetPath(dataset, schema, table),
+      }),
+    );
+    if (dataset.kind !== 'mimic-iv') return base;
+    this.graph ??= readGraph();
+    const graph = await this.graph;
+    const removed = new Set(removedRelations(task, protocol, graph));
+    const left = [...graph.keys()].filter((table) => !removed.has(`${derivedSchema}.${table}`));
+    const kept = base.filter(({ schema, table }) => !removed.has(`${schema}.${table}`));
+    if (left.length === 0) return kept;
+    const derived = await this.conceptsOf(dataset);
+    return [...kept, ...derived.filter(({ table }) => left.includes(table))];
+  }
+
+  private referenceOf(dataset: Dataset, key: string): Promise<Reference> {
+    const id = `${dataset.name} ${key}`;
+    const known =
+      this.references.get(id) ??
+      buildReferences(this.home, dataset, { keys: [key], progress: this.progress }).then(
+        ([reference]) => reference!,
+      );
+    this.references.set(id, known);
+    return known;
+  }
+
+  private conceptsOf(dataset: Dataset): Promise<readonly AllowedRelation[]> {
+    const known =
+      this.concepts.get(dataset.name) ??
+      buildConcepts(dataset, { progress: this.progress }).then((built) =>
+        built.map(({ table, manifest }) => ({
+          schema: derivedSchema,
+          table,
+          contentHash: manifest.contentHash,
+          path: parquetPath(dataset, derivedSchema, table),
+        })),
+      );
+    this.concepts.set(dataset.name, known);
+    return known;
+  }
+}
+
+async function readGraph(): Promise<ConceptGraph> {
+  await using session = await DuckSession.open();
+  return conceptGraph(session, await loadConcepts());
+}

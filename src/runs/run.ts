@@ -1,0 +1,168 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Evaluation } from '../evaluation/evaluation.js';
+import { M4BenchError } from '../support/errors.js';
+import { readTextIfPresent, writeJsonAtomic } from '../support/files.js';
+import { executeAttempt, type RunEnvironment } from './attempt.js';
+import { dataUseOf } from './data-use.js';
+import type { PreparedCell } from './prepare.js';
+import { unpublishableReasons } from './publishable.js';
+import { type Attempt, attemptSchema, type RunResult, resultSchema } from './result.js';
+
+export type { RunEnvironment } from './attempt.js';
+
+export interface RunRequest {
+  readonly campaign: string;
+  readonly runId: string;
+  readonly runFolder: string;
+  readonly trial: number;
+  readonly prepared: PreparedCell;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * One run: attempts until one is judged or the protocol's number is used up. Only infrastructure failures are tried
+ * again, by a rule that cannot see the reward. Attempts of an earlier, killed process are kept and counted; folders
+ * without `attempt.json` are debris and removed. Undefined when interrupted from outside.
+ */
+export async function executeRun(
+  environment: RunEnvironment,
+  request: RunRequest,
+): Promise<RunResult | undefined> {
+  const dataUse = dataUseOf(environment, request.prepared);
+  if (!dataUse.allowed) {
+    throw new M4BenchError(
+      'DATA_USE_REFUSED',
+      `Rows of ${request.prepared.request.dataset.name} are under a data use agreement and may not go to ${dataUse.provider}.`,
+      'Use a local model (M4BENCH_LOCAL_BASE_URL), an open or a synthetic dataset; PhysioNet forbids sharing credentialed data with third parties.',
+    );
+  }
+  const attemptsFolder = join(request.runFolder, 'attempts');
+  await mkdir(attemptsFolder, { recursive: true });
+  const attempts = [...(await recordedAttempts(attemptsFolder))];
+  let evaluation = await evaluationOf(attemptsFolder, attempts.at(-1));
+  const maxAttempts = request.prepared.request.protocol.maxAttempts;
+  while (
+    attempts.at(-1) === undefined ||
+    (attempts.at(-1)!.class === 'infrastructure' && attempts.length < maxAttempts)
+  ) {
+    const n = (attempts.at(-1)?.n ?? 0) + 1;
+    const ended = await executeAttempt(environment, {
+      n,
+      folder: join(attemptsFolder, String(n)),
+      prepared: request.prepared,
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    });
+    if (ended === undefined) {
+      await rm(join(attemptsFolder, String(n)), { recursive: true, force: true });
+      return undefined;
+    }
+    attempts.push(ended.attempt);
+    evaluation = ended.evaluation;
+  }
+  const result = resultOf(environment, request, attempts, evaluation, dataUse);
+  await recordResult(join(request.runFolder, 'result.json'), result);
+  return result;
+}
+
+/** The first result of a run wins; a stale one (of other inputs, or unreadable) was never valid and is replaced. */
+async function recordResult(path: string, result: RunResult): Promise<void> {
+  const present = await readTextIfPresent(path);
+  const isValid = present !== undefined && resultSchema.safeParse(parseOrNull(present)).success;
+  await writeJsonAtomic(path, result, { exclusive: present === undefined || isValid });
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+/** Attempts on disk in order; whatever has no valid `attempt.json` is removed. */
+async function recordedAttempts(folder: string): Promise<readonly Attempt[]> {
+  const attempts: Attempt[] = [];
+  for (const name of await readdir(folder)) {
+    const text = await readTextIfPresent(join(folder, name, 'attempt.json'));
+    const parsed = text === undefined ? undefined : attemptSchema.safeParse(parseOrNull(text));
+    if (parsed?.success && String(parsed.data.n) === name) attempts.push(parsed.data);
+    else await rm(join(folder, name), { recursive: true, force: true });
+  }
+  return attempts.sort((a, b) => a.n - b.n);
+}
+
+async function evaluationOf(folder: string, attempt: Attempt | undefined): Promise<Evaluation | null> {
+  if (attempt?.class !== 'judged') return null;
+  return JSON.parse(await readFile(join(folder, String(attempt.n), 'evaluation.json'), 'utf8')) as Evaluation;
+}
+
+function resultOf(
+  environment: RunEnvironment,
+  request: RunRequest,
+  attempts: readonly Attempt[],
+  evaluation: Evaluation | null,
+  dataUse: RunResult['dataUse'],
+): RunResult {
+  const { prepared } = request;
+  const last = attempts.at(-1)!;
+  const isJudged =
+    last.class !== 'infrastructure' || prepared.request.protocol.infrastructureFailure === 'zero';
+  const { dataset } = prepared.request;
+  const body = {
+    schemaVersion: 1 as const,
+    benchmarkVersion: environment.benchmarkVersion,
+    runId: request.runId,
+    campaign: request.campaign,
+    cell: prepared.cell,
+    observed: last.observed,
+    trial: request.trial,
+    status: isJudged ? ('judged' as const) : ('unjudged' as const),
+    attempt: isJudged ? last.n : null,
+    attempts: attempts.map((attempt) => ({
+      n: attempt.n,
+      class: attempt.class,
+      reason: attempt.failureReason,
+      startedAt: attempt.startedAt,
+      seconds: attempt.seconds.total,
+    })),
+    failureClass: last.class === 'judged' ? null : last.class,
+    failureReason: last.failureReason,
+    reward: isJudged ? (last.reward ?? 0) : null,
+    rewardRobust: isJudged ? (evaluation?.rewardRobust ?? 0) : null,
+    evaluation,
+    tokens: last.tokens === null ? null : { ...last.tokens, source: 'gateway' as const },
+    agentTokens: last.agentTokens,
+    cost: null,
+    seconds: last.seconds,
+    skill: last.skill,
+    dataset: {
+      name: dataset.name,
+      class: dataset.class,
+      verified: dataset.verified,
+      contentHash: dataset.contentHash,
+    },
+    sandbox: {
+      kind: environment.sandbox.kind,
+      rootfsDigest: environment.sandbox.rootfsDigest,
+      limits: last.limits,
+    },
+    dataUse,
+    hashes: {
+      instruction: prepared.cell.hashes.instruction,
+      context: prepared.cell.hashes.context,
+      taskDatabase: prepared.cell.hashes.taskDatabase,
+      reference: prepared.cell.hashes.reference,
+      output: last.hashes.output,
+      trace: last.hashes.trace,
+      gateway: last.hashes.gateway,
+    },
+    integrity: { canaries: null, lint: null, egress: null, hostedTools: last.hostedToolsRemoved },
+  };
+  const reasons = unpublishableReasons(
+    body,
+    prepared.request.agent.isHandedTheAnswer,
+    environment.sandbox.isIsolated,
+  );
+  return { ...body, publishable: reasons.length === 0, reasons };
+}

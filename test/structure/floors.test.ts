@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { packageRoot } from '../../src/support/home.js';
+
+/** The floors of ARCHITECTURE.md; a module imports only from floors below its own. */
+const floors: Readonly<Record<string, number>> = {
+  support: 0,
+  duck: 0,
+  datasets: 1,
+  concepts: 1,
+  references: 1,
+  schemas: 1,
+  tasks: 1,
+  agents: 2,
+  sandboxes: 2,
+  gateway: 2,
+  conditions: 2,
+  evaluation: 2,
+  runs: 3,
+  audit: 3,
+  campaigns: 4,
+  analysis: 5,
+  evidence: 5,
+  export: 5,
+  cli: 6,
+  viewer: 6,
+};
+
+/**
+ * Imports between neighbours of one floor. Building data goes dataset, concept, reference; what an agent is given
+ * and how it is run share the small interface files of floor 2 (types only).
+ */
+const neighbours: readonly string[] = [
+  'duck > support',
+  'concepts > datasets',
+  'references > datasets',
+  'references > concepts',
+];
+
+interface Import {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  readonly isTypeOnly: boolean;
+}
+
+const source = join(packageRoot(), 'src');
+
+function importsOf(file: string): readonly Import[] {
+  const text = readFileSync(join(source, file), 'utf8');
+  const found: Import[] = [];
+  for (const match of text.matchAll(/^(?:import|export)\s+(type\s)?([^;]*?)from '(\.[^']+)';/gms)) {
+    const target = relative(source, resolve(source, dirname(file), match[3]!));
+    const names = (match[2] ?? '').replace(/[{}]/g, '').split(',');
+    const isTypeOnly =
+      match[1] !== undefined || names.every((name) => name.trim() === '' || name.trim().startsWith('type '));
+    found.push({ file, from: file.split('/')[0]!, to: target.split('/')[0]!, isTypeOnly });
+  }
+  return found;
+}
+
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && file.includes('/'),
+);
+
+describe('the floors of the architecture', () => {
+  test('every module of src/ has a floor', () => {
+    const modules = new Set(files.map((file) => file.split('/')[0]!));
+    expect([...modules].filter((name) => floors[name] === undefined)).toEqual([]);
+  });
+
+  test('a module imports only from floors below it', () => {
+    const wrong = files.flatMap(importsOf).filter(({ from, to, isTypeOnly }) => {
+      const [own, other] = [floors[from], floors[to]];
+      if (own === undefined || other === undefined || from === to || other < own) return false;
+      if (other === own && (isTypeOnly || neighbours.includes(`${from} > ${to}`))) return false;
+      return true;
+    });
+    expect(wrong.map(({ file, to }) => `${file} imports ${to}/`)).toEqual([]);
+  });
+});
