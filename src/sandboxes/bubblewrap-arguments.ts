@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { M4BenchError } from '../support/errors.js';
 import { packageRoot } from '../support/home.js';
 import type { CommandSpec, InputMount, SandboxLimits } from './sandbox.js';
-import { INSIDE_INIT, INSIDE_NODE, INSIDE_SOCKET, TOOLS_BIN } from './tools.js';
+import { INSIDE_INIT, INSIDE_LIMITS, INSIDE_NODE, INSIDE_SOCKET, TOOLS_BIN } from './tools.js';
 
 export const INSIDE_WORK = '/work';
 export const INSIDE_HOME = '/home/agent';
@@ -36,6 +36,8 @@ export interface BubblewrapLayout {
   readonly workFolder: string;
   /** Host folder with the generated files of `/etc`. */
   readonly etcFolder: string;
+  /** Host file with the limits, for programs inside. */
+  readonly limitsFile: string;
   readonly inputs: readonly InputMount[];
   readonly tools: readonly InputMount[];
   readonly gatewaySocket: string | undefined;
@@ -191,6 +193,9 @@ export function bubblewrapOptions(layout: BubblewrapLayout, command: CommandSpec
       `/etc/${name}`,
     ]),
     ...layout.tools.flatMap(({ source, target }) => ['--ro-bind', source, target]),
+    '--ro-bind',
+    layout.limitsFile,
+    INSIDE_LIMITS,
     '--symlink',
     '../tools/bin/duckdb',
     `${TOOLS_BIN}/duckdb`,

@@ -184,6 +184,9 @@ class BubblewrapRun implements PreparedSandbox {
         await writeFile(join(etcFolder, name), text);
         await chmod(join(etcFolder, name), 0o644);
       }
+      const limitsFile = join(folder, 'limits.json');
+      await writeFile(limitsFile, JSON.stringify(spec.limits), { mode: 0o644 });
+      await chmod(limitsFile, 0o644);
       const filter = seccompFilter(process.arch);
       if (filter !== undefined) writeFileSync(join(folder, 'seccomp'), filter, { mode: 0o600 });
       await fillWorkFolder(workFolder, spec.workFiles, separation === 'dropped-user' ? uid : undefined);
@@ -195,6 +198,7 @@ class BubblewrapRun implements PreparedSandbox {
         hasSeccomp: filter !== undefined,
         workFolder,
         etcFolder,
+        limitsFile,
         inputs: spec.inputs,
         tools,
         gatewaySocket: spec.gatewaySocket,

@@ -9,6 +9,8 @@ export const TOOLS_ROOT = '/opt/m4bench';
 export const TOOLS_BIN = `${TOOLS_ROOT}/bin`;
 export const INSIDE_NODE = `${TOOLS_BIN}/node`;
 export const INSIDE_INIT = `${TOOLS_ROOT}/tools/init.mjs`;
+/** Limits of the sandbox, for programs that can adapt to them. */
+export const INSIDE_LIMITS = `${TOOLS_ROOT}/sandbox-limits.json`;
 export const INSIDE_SOCKET = `${TOOLS_ROOT}/gateway.sock`;
 
 /** Host folder of the programs that run inside. */
