@@ -55,7 +55,7 @@ describe.skipIf(missing.length > 0)('the Codex CLI in bubblewrap, through the ga
     readonly trace: Awaited<ReturnType<typeof codex.readTrace>>;
   }
 
-  async function play(server: ModelServer, model: string, timeoutSeconds = 60): Promise<Played> {
+  async function play(server: ModelServer, model: string | undefined, timeoutSeconds = 60): Promise<Played> {
     const run = await mkdtemp(join(folder, 'run-'));
     const path = (name: string): string => join(run, name);
     await using gateway = await Gateway.start({
@@ -78,7 +78,13 @@ describe.skipIf(missing.length > 0)('the Codex CLI in bubblewrap, through the ga
       ],
     });
     const launchAt = (workPath: string, gatewayUrl: string | undefined) =>
-      codex.launch({ model, effort: 'auto', instruction: 'Read instruction.md.', workPath, gatewayUrl });
+      codex.launch({
+        ...(model === undefined ? {} : { model }),
+        effort: 'auto',
+        instruction: 'Read instruction.md.',
+        workPath,
+        gatewayUrl,
+      });
     await using sandbox = await bubblewrap.prepare({
       inputs: (await launchAt('/work', 'http://127.0.0.1')).inputs,
       workFiles: await workFiles(),
@@ -135,6 +141,16 @@ describe.skipIf(missing.length > 0)('the Codex CLI in bubblewrap, through the ga
     expect(server.statedUsage('right')).toEqual(stated);
     expect(played.summary.tokens).toMatchObject(stated);
     expect(played.trace.tokens).toMatchObject(stated);
+  });
+
+  test('the default model, which takes its tools as a script, works just so', async () => {
+    // Without a model name the scenario goes by the key, which the gateway put in.
+    await using server = await ModelServer.start({ scenarios: { [PROVIDER_KEY]: SOLVE } });
+    const played = await play(server, undefined);
+    expect(played.outcome).toMatchObject({ exitCode: 0, endedBy: null });
+    expect(played.output).toBe('stay_id,sirs\n1,3\n2,1\n');
+    expect(played.summary).toMatchObject({ skillsOffered: ['sirs-score'], skillsOpened: ['sirs-score'] });
+    expect(played.trace.commands).toHaveLength(4);
   });
 
   test('two runs side by side do not mix', async () => {
