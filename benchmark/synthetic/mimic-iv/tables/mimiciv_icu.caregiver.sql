@@ -1,0 +1,1 @@
+select caregiver_id from range(1, 41) caregivers(caregiver_id)
