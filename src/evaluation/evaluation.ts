@@ -7,6 +7,10 @@ export type EvaluationErrorKind =
   | 'output-empty'
   | 'key-column-missing'
   | 'key-type'
+  | 'column-type'
+  | 'column-name-clash'
+  | 'limit-exceeded'
+  | 'evaluator-failed'
   | 'reference-missing'
   | 'reference-invalid';
 
@@ -14,6 +18,20 @@ export interface EvaluationCheck {
   readonly name: string;
   readonly passed: boolean;
   readonly detail: string;
+}
+
+/** How one scored column came out. */
+export interface ColumnMatch {
+  /** How the published rules compared the column; `absent` when the output lacks it. */
+  readonly comparison: 'numeric' | 'temporal' | 'text' | 'absent';
+  readonly matched: number;
+  /** Reference rows, extra keys and repeated rows together. */
+  readonly total: number;
+  /** matched / total, unrounded. */
+  readonly matchRate: number;
+  readonly robustMatched: number;
+  readonly robustTotal: number;
+  readonly robustMatchRate: number;
 }
 
 /** Kinds of mismatch in one column: counts of reference rows. */
@@ -36,6 +54,8 @@ export interface Evaluation {
   /** The same under the per-cell rules that repair the published reader's weak points. */
   readonly rewardRobust: number;
   readonly matchRates: Readonly<Record<string, number>>;
+  /** Counts behind the match rates, per scored column; empty when the output could not be read. */
+  readonly columns: Readonly<Record<string, ColumnMatch>>;
   readonly checks: readonly EvaluationCheck[];
   readonly strictPass: boolean;
   readonly keyPrecision: number;
@@ -44,6 +64,8 @@ export interface Evaluation {
   readonly extraKeys: number;
   readonly missingKeys: number;
   readonly duplicateKeys: number;
+  /** Distinct keys of the output. */
+  readonly uniqueKeys: number;
   readonly truthRows: number;
   readonly outputRows: number;
   /** Ordered-value nMAE as published; null where the specification says so. */

@@ -1,0 +1,167 @@
+import type { DuckSession } from '../duck/session.js';
+import { booleanSql, integerSql, numberSql, printedBooleanSql, printedDoubleSql } from './cell-sql.js';
+import { isAllTimes, type TextFacts, textFactsOf, timeReadingOf } from './column-facts.js';
+import type { KeyPlan } from './pairing.js';
+import { robustInstantSql } from './readings.js';
+import { inFileOrder, type SourceColumn, type TableSource } from './table-source.js';
+import type { TruthColumn } from './truth-column.js';
+
+/** How the keys join, and whether the published rule already fails on the kinds of the key columns. */
+export interface KeyPlans {
+  readonly keys: readonly KeyPlan[];
+  /** Why the published comparison fails whatever the single cells hold; null when it does not. */
+  readonly kindError: string | null;
+  /** The output, in file order when a plan needed whole-column facts. */
+  readonly output: TableSource;
+}
+
+type KeyKind = 'number' | 'instant' | 'text';
+
+/** A key column's kind under the published rule: one null makes it text. */
+export function keyKindOf(truth: TruthColumn): KeyKind {
+  if (truth.rows === 0) return 'number';
+  return truth.nulls > 0 ? 'text' : truth.kind;
+}
+
+/** Beyond it doubles do not hold every integer. */
+const exactIntegers = 2 ** 53;
+
+/** Plans the join of every key column from the reference's kinds and the output's cells. */
+export async function planKeys(
+  session: DuckSession,
+  truths: readonly TruthColumn[],
+  output: TableSource,
+  cells: readonly SourceColumn[],
+): Promise<KeyPlans> {
+  let source = output;
+  const keys: KeyPlan[] = [];
+  const errors: string[] = [];
+  const firstRow = await firstCells(session, output, cells);
+  for (const [index, truth] of truths.entries()) {
+    const kind = keyKindOf(truth);
+    let cell = cells[index] as SourceColumn;
+    const first = firstRow?.[index] ?? null;
+    const range = truth.range ?? { min: 0, max: 0 };
+    const isWide = Math.max(Math.abs(range.min), Math.abs(range.max)) >= exactIntegers;
+    if (kind === 'text' || (kind === 'number' && isWide && truth.integerSql !== null)) {
+      source = await inFileOrder(session, source);
+      cell = source.columns.get(cell.name) ?? cell;
+      const [facts] = await textFactsOf(session, source, [cell]);
+      const plan = await factPlan(session, source, truth, cell, facts as TextFacts);
+      keys.push(plan.key);
+      if (plan.error !== null) errors.push(plan.error);
+    } else if (kind === 'number') keys.push(numberKey(truth, cell, source.hasOddNumbers));
+    else {
+      keys.push(instantKey(truth, cell, first, source.hasOddNumbers));
+      const error = instantKindError(truth, first);
+      if (error !== null && firstRow !== undefined) errors.push(error);
+    }
+  }
+  // A later column may have moved the output into a table of its own.
+  const moved = keys.map((key) => ({ ...key, cell: source.columns.get(key.name) ?? key.cell }));
+  return { keys: moved, kindError: errors[0] ?? null, output: source };
+}
+
+/** The key cells of the first data record, undefined when there is none. */
+async function firstCells(session: DuckSession, output: TableSource, cells: readonly SourceColumn[]) {
+  const order = output.place === null ? '' : ` order by ${output.place}`;
+  const list = cells.map(({ sql }, i) => `${sql} as c${i}`).join(', ');
+  const [row] = await session.rows(`select ${list} from ${output.from}${order} limit 1`);
+  if (row === undefined) return undefined;
+  return cells.map((_cell, i) => {
+    const value = row[`c${i}`];
+    return value === null || value === undefined ? null : String(value);
+  });
+}
+
+function numberKey(truth: TruthColumn, cell: SourceColumn, hasOddNumbers: boolean): KeyPlan {
+  const keySql = (v: string, d: string) => numberSql(v, d, hasOddNumbers);
+  return {
+    name: truth.name,
+    truthSql: truth.valueSql,
+    cell,
+    keySql,
+    publishedSql: keySql,
+    nullIsValue: false,
+  };
+}
+
+function instantKey(
+  truth: TruthColumn,
+  cell: SourceColumn,
+  first: string | null,
+  hasOddNumbers: boolean,
+): KeyPlan {
+  const reading = first === null ? undefined : timeReadingOf(first);
+  const isDigits = reading?.format?.isDigitsOnly ?? false;
+  return {
+    name: truth.name,
+    truthSql: truth.valueSql,
+    cell,
+    keySql: (v) => robustInstantSql(v, truth.isZoned, reading),
+    publishedSql: (v, d) => {
+      if (reading === undefined || isDigits) return isDigits ? numberSql(v, d, hasOddNumbers) : 'null';
+      return reading.instantSql(v);
+    },
+    nullIsValue: false,
+  };
+}
+
+function instantKindError(truth: TruthColumn, first: string | null): string | null {
+  if (first === null) return `Key column ${truth.name} has an empty cell, so it is not read as date-times.`;
+  const reading = timeReadingOf(first);
+  if (reading.format?.isDigitsOnly) {
+    return `Key column ${truth.name} holds numbers where the reference has date-times.`;
+  }
+  if (reading.isZoned !== truth.isZoned) {
+    return `Key column ${truth.name} is ${reading.isZoned ? 'zoned' : 'zone-less'} and the reference is ${truth.isZoned ? 'zoned' : 'zone-less'}.`;
+  }
+  return null;
+}
+
+/** Plans that need whole-column facts: text keys, and integers too wide for doubles. */
+async function factPlan(
+  session: DuckSession,
+  output: TableSource,
+  truth: TruthColumn,
+  cell: SourceColumn,
+  facts: TextFacts,
+): Promise<{ readonly key: KeyPlan; readonly error: string | null }> {
+  if (keyKindOf(truth) === 'number') {
+    if (facts.type !== 'integer') return { key: numberKey(truth, cell, output.hasOddNumbers), error: null };
+    const keySql = (v: string) => integerSql(v);
+    const truthSql = truth.integerSql ?? truth.valueSql;
+    return {
+      key: { name: truth.name, truthSql, cell, keySql, publishedSql: keySql, nullIsValue: false },
+      error: null,
+    };
+  }
+  const isFull = facts.nonNull === facts.rows;
+  const isNumeric = facts.rows === 0 || (isFull && facts.numbers === facts.rows);
+  const isTimes =
+    !isNumeric &&
+    isFull &&
+    facts.first !== null &&
+    (await isAllTimes(session, output, cell, timeReadingOf(facts.first)));
+  const keySql = (v: string, d: string) =>
+    facts.type === 'text'
+      ? v
+      : facts.type === 'boolean'
+        ? printedBooleanSql(booleanSql(v))
+        : printedDoubleSql(numberSql(v, d, output.hasOddNumbers));
+  return {
+    key: {
+      name: truth.name,
+      truthSql: truth.textSql,
+      cell,
+      keySql,
+      // Nulls are values here, so no single cell can fail.
+      publishedSql: () => "''",
+      nullIsValue: true,
+    },
+    error:
+      facts.rows > 0 && (isNumeric || isTimes)
+        ? `Key column ${truth.name} holds ${isNumeric ? 'numbers' : 'date-times'} where the reference has text.`
+        : null,
+  };
+}

@@ -1,0 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A private folder (mode 0700) for one evaluation, made when first needed and removed at the end. */
+export class ScratchFolder implements AsyncDisposable {
+  private folder: string | undefined;
+  private files = 0;
+
+  /** A path in the folder that no other caller was given. */
+  async newPath(extension: string): Promise<string> {
+    this.folder ??= await mkdtemp(join(tmpdir(), 'm4bench-evaluation-'));
+    this.files += 1;
+    return join(this.folder, `${this.files}.${extension}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.folder !== undefined) await rm(this.folder, { recursive: true, force: true });
+  }
+}
