@@ -18,7 +18,7 @@ with numbered as (
     ('liver', 0.05, 0.10, 0.20, 0.60, 0.40, 0.15, 0.15),
     ('renal', 0.05, 0.05, 0.75, 0.00, 0.05, 0.00, 0.10)
 ), severe as (
-  select numbered.i, numbered.part, admission.*, clip(0.34 + 0.24 * z('severity', i), 0.02, 1) as severity, leaning.* exclude (archetype)
+  select numbered.i, numbered.part, admission.*, clip(0.35 + 0.27 * z('severity', i), 0.02, 1) as severity, leaning.* exclude (archetype)
   from numbered join admission using (p, seq) join leaning using (archetype)
 ), systems as (
   select * exclude (resp, cardio, renal, liver, coag, neuro, infection),
@@ -40,9 +40,9 @@ with numbered as (
       when u('before', a) < 0.95 then 24 + 190 * u('delay', a)
       else 313 + 200 * u('delay', a) end as hours_before,
     cast(floor(6 + 40 * u('los', i)
-      + 190 * u('long', i) * u('long', i) * u('long', i) * u('long', i) * u('long', i)
+      + 330 * u('long', i) * u('long', i) * u('long', i) * u('long', i) * u('long', i)
       + 70 * severity * u('sick', i)) as bigint) as los_hours,
-    u('death', i) < 0.01 + 0.55 * severity * severity * severity as dies
+    u('death', i) < 0.01 + 0.8 * severity * severity * severity as dies
   from systems
 ), timed as (
   select *,
@@ -61,7 +61,7 @@ with numbered as (
 select *,
   930000001 + i as stay_id,
   intime + to_seconds(los_hours * 3600 + cast(3000 * u('out', i) as bigint)) as outtime,
-  resp > 0.62 or neuro > 0.8 or (archetype = 'surgical' and u('tube', i) < 0.45) or u('tube', i) < 0.04 as is_intubated,
+  resp > 0.55 or neuro > 0.8 or (archetype = 'surgical' and u('tube', i) < 0.7) or u('tube', i) < 0.06 as is_intubated,
   case when archetype = 'surgical' or u('tube start', i) < 0.55 then 0 else 1 + cast(floor(14 * u('tube at', i)) as bigint) end as tube_hour,
   cast(floor(case when archetype = 'surgical' and resp < 0.6 then 4 + 12 * u('tube hours', i)
     else 16 + 150 * resp * u('tube hours', i) end) as bigint) as tube_hours,
@@ -74,7 +74,7 @@ select *,
   cardio > 0.55 and u('pressor', i) < 0.9 as has_pressor,
   renal > 0.92 and u('crrt', i) < 0.6 as has_crrt,
   renal > 0.7 and u('crrt', i) >= 0.6 as has_dialysis,
-  u('gases', i) < 0.12 or resp > 0.55 as has_gases,
+  u('gases', i) < 0.2 or resp > 0.55 as has_gases,
   u('liver panel', i) < 0.42 or liver > 0.4 as has_liver_panel,
   infection > 0.35 and u('infected', i) < 0.9 as has_antibiotics
 from placed

@@ -24,20 +24,20 @@ select
   i, stay_id, hadm_id, subject_id, hr, key, charttime, course, slow, support, weight_kg, height_cm, archetype,
   los_hours, tube_hour, is_hamilton, has_arterial_line, has_catheter, has_crrt, has_tracheostomy, has_dialysis,
   resp * course as resp_now, cardio * course as cardio_now, renal * course as renal_now, neuro * course as neuro_now,
-  round(clip(80 + 38 * cardio * course + 10 * infection * course + 9 * slow + 4 * z('hr', key)
+  round(clip(77 + 34 * cardio * course + 10 * infection * course + 9 * z('hr level', i) + 6 * slow + 3 * z('hr', key)
     + case when u('slow heart', i) < 0.06 then -36 when u('fast heart', i) < 0.09 then 34 else 0 end, 22, 215)) as heart_rate,
-  round(clip(87 - 30 * cardio * course + 7 * slow + 5 * z('map', key)
+  round(clip(88 - 30 * cardio * course + 6 * z('map level', i) + 5 * slow + 4.5 * z('map', key)
     + case when archetype = 'neuro' and u('hypertension', i) < 0.5 then 24 when u('hypertension', i) < 0.05 then 48 else 0 end
     , 30, 170)) as mean_pressure,
-  round(clip(16.5 + 13 * resp * course + 2.5 * slow + 2.2 * z('rr', key), 4, 55)) as resp_rate,
-  clip(36.9 + 1.5 * infection * course + 0.3 * slow + 0.2 * z('temp', key)
-    - case when u('cold', i) < 0.07 and hr < 14 then 2.9 else 0 end, 31, 41.6) as temperature_c,
+  round(clip(17 + 13 * resp * course + 1.5 * z('rr level', i) + 1.6 * slow + 1.6 * z('rr', key) + case when u('apnoea', key) < 0.001 then -11 else 0 end, 4, 55)) as resp_rate,
+  clip(36.7 + 1.5 * infection * course + 0.22 * z('temp level', i) + 0.15 * slow + 0.15 * z('temp', key)
+    - case when u('cold', i) < 0.07 and hr < 14 then 2 + 30 * u('cold', i) else 0 end, 31, 41.6) as temperature_c,
   round(clip(98.3 - 7 * resp * course + 1.1 * z('spo2', key), 72, 100)) as spo2,
   round(clip(120 + 45 * z('sugar level', i) + 18 * z('sugar', key) + 25 * (infection * course), 38, 480)) as glucose,
   cast(clip(round(4.5 - 3.5 * neuro * course + 0.25 * z('eyes', key // 2)), 1, 4) as bigint) as eyes,
   cast(clip(round(5.6 - 4.5 * neuro * course + 0.35 * z('verbal', key // 2)), 1, 5) as bigint) as verbal,
   cast(clip(round(6.7 - 4.8 * neuro * course + 0.3 * z('motor', key // 2)), 1, 6) as bigint) as motor,
-  case support when 'tube' then clip(round((32 + 62 * resp * course + 6 * z('fio2', i)) / 5) * 5, 30, 100)
+  case support when 'tube' then clip(round((28 + 52 * resp * course + 5 * z('fio2', i)) / 5) * 5, 30, 100)
     when 'tracheostomy' then 40 when 'mask' then 50 when 'high flow' then clip(round((40 + 30 * resp * course) / 5) * 5, 30, 100)
     when 'oxygen' then 28 else 21 end as fio2,
   u('charted', key) >= 0.03 as is_charted

@@ -3,7 +3,7 @@
 with rhythm as (
   select i as episode, subject_id, hadm_id, intime, los_hours, dies, gender, archetype, severity,
     resp, cardio, renal, liver, coag, infection, has_liver_panel, i,
-    case when severity > 0.65 then 8 when severity > 0.4 then 12 else 24 end as step
+    case when severity > 0.55 then 8 when severity > 0.25 then 12 else 24 end as step
   from stay
   union all
   select 100000000 + a, subject_id, hadm_id, admittime, 48, false, gender, archetype, 0.1,

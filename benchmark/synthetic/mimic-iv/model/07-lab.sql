@@ -2,11 +2,11 @@
 -- differential 5 (with the blood count's specimen in life, its own here), cardiac markers 6, inflammation 7.
 with levels as (
   select *,
-    clip(baseline_creatinine * (1 + 3.4 * greatest(renal - 0.3, 0) * kidney_course) + 0.08 * z('creatinine', key), 0.2, 14) as creatinine,
+    clip(baseline_creatinine * (1 + 4.4 * greatest(renal - 0.28, 0) * kidney_course) + 0.08 * z('creatinine', key), 0.2, 14) as creatinine,
     clip(9.5 + 1.6 * z('marrow', episode) - 1.5 * severity + 0.4 * z('hemoglobin', key) + 1.5, 4.2, 18) as hemoglobin,
-    clip(235 - 190 * coag * course + 55 * z('platelet level', episode) + 9 * z('platelet', key), 6, 900) as platelet,
+    clip(230 - 190 * coag * course + 70 * z('platelet level', episode) + 9 * z('platelet', key), 6, 900) as platelet,
     case when u('neutropenia', episode) < 0.02 then 0.6 + 0.2 * z('wbc', key)
-      else clip(9 + 9 * infection * course + 2.8 * z('wbc level', episode) + 1.2 * z('wbc', key), 0.2, 60) end as wbc,
+      else clip(8.2 + 9 * infection * course + 3.2 * z('wbc level', episode) + 0.9 * z('wbc', key), 0.2, 60) end as wbc,
     clip(1.05 + 1.9 * greatest(coag - 0.25, 0) * course + 0.1 * z('inr', key), 0.8, 9) as inr,
     clip(0.6 + 14 * greatest(liver - 0.3, 0) * course + 0.2 * z('bilirubin', episode), 0.1, 40) as bilirubin,
     clip(24.5 - 9 * renal * course - 3 * cardio * course + 1.8 * z('bicarbonate', key), 5, 45) as bicarbonate,
@@ -19,7 +19,7 @@ with levels as (
 ), results as (
   select key, episode, subject_id, hadm_id, charttime, unnest([
     {itemid: 50912, panel: 1, number: round(creatinine, 1), unit: 'mg/dL', low: 0.5, high: 1.2, used: true},
-    {itemid: 51006, panel: 1, number: round(clip(creatinine * 15 + 4 + 3 * z('bun', key), 3, 200)), unit: 'mg/dL', low: 6, high: 20, used: true},
+    {itemid: 51006, panel: 1, number: round(clip(creatinine * 17 + 2 + 3 * z('bun', key), 3, 200)), unit: 'mg/dL', low: 6, high: 20, used: true},
     {itemid: 50983, panel: 1, number: round(sodium), unit: 'mEq/L', low: 133, high: 145, used: true},
     {itemid: 50971, panel: 1, number: round(potassium, 1), unit: 'mEq/L', low: 3.3, high: 5.1, used: true},
     {itemid: 50902, panel: 1, number: round(sodium - 35 + 2 * z('chloride', key)), unit: 'mEq/L', low: 96, high: 108, used: true},

@@ -2,12 +2,12 @@
 with times as (
   select hour.*, infection, cardio, u('specimen', key) as drawn
   from hour join stay using (i, stay_id, hadm_id, subject_id)
-  where stay.has_gases and hr between 1 and 72 and hr % (case when support in ('tube', 'mask') then 5 else 11 end) = 1
+  where stay.has_gases and hr between 1 and 72 and hr % (case when support in ('tube', 'mask') then 4 else 9 end) = 1
 ), gases as (
   select *,
     clip(430 - 340 * resp_now + 35 * z('ratio', key), 45, 560) as ratio,
-    clip(40 + 9 * resp_now + 4 * z('pco2', key) + case when archetype = 'respiratory' then 9 else 0 end, 18, 110) as pco2,
-    clip(24.5 - 7 * renal_now - 4 * cardio_now + 1.6 * z('base', key), 6, 42) as bicarbonate,
+    clip(37.5 + 7 * resp_now + 3 * z('pco2 level', i) + 3 * z('pco2', key) + case when archetype = 'respiratory' then 9 else 0 end, 18, 110) as pco2,
+    clip(25 - 6 * renal_now - 4 * cardio_now + 1.6 * z('base', key), 6, 42) as bicarbonate,
     case when drawn < 0.80 then 'ART.' when drawn < 0.92 then 'VEN.' when drawn < 0.96 then 'MIX.' when drawn < 0.98 then 'CENTRAL VENOUS.' end as specimen
   from times
 ), panels as (

@@ -1,6 +1,6 @@
 -- Vasoactive and other infusions as chains of pieces with one rate each, changed every two to four hours.
 with running(itemid, runs, first_hour, hours, base_rate, rate_unit, stay_key) as (
-  select 221906, has_pressor and u('which pressor', i) < 0.85, cast(floor(4 * u('np start', i)) as bigint), 8 + 60 * cardio, 0.02 + 0.34 * cardio * cardio, 'mcg/kg/min', i from stay
+  select 221906, has_pressor and u('which pressor', i) < 0.85, cast(floor(4 * u('np start', i)) as bigint), 8 + 60 * cardio, 0.01 + 0.3 * cardio * cardio * cardio, 'mcg/kg/min', i from stay
   union all select 222315, has_pressor and cardio > 0.8, 6, 6 + 40 * cardio, 2.4, 'units/hour', i from stay
   union all select 221749, has_pressor and u('which pressor', i) >= 0.7 or (archetype = 'surgical' and u('phenyl', i) < 0.3), 0, 4 + 14 * u('phenyl hours', i), 0.4 + 1.6 * u('phenyl rate', i), 'mcg/kg/min', i from stay
   union all select 221289, has_pressor and u('epi', i) < case when cardio > 0.95 then 0.5 else 0.08 end, 2, 5 + 20 * u('epi hours', i), 0.02 + 0.12 * u('epi rate', i), 'mcg/kg/min', i from stay
