@@ -1,0 +1,51 @@
+import { byCodePoint, distinct, groupBy } from './moments.js';
+import type { RunRow } from './run-row.js';
+
+/**
+ * Runs that may be averaged together: one campaign, agent, effort, protocol and edition of the data. Protocols,
+ * agents and editions are never pooled.
+ */
+export interface Stratum {
+  /** What tells it from the other strata of the analysis; at least the campaign. */
+  readonly label: string;
+  readonly campaign: string;
+  readonly agent: string;
+  readonly effort: string;
+  readonly protocol: string;
+  readonly edition: string;
+  readonly rows: readonly RunRow[];
+  /** Models, ascending. */
+  readonly models: readonly string[];
+}
+
+const fields = ['agent', 'effort', 'protocol', 'edition'] as const;
+
+/** Strata in the order in which their campaigns first appear, then by agent, effort, protocol and edition. */
+export function strataOf(rows: readonly RunRow[]): readonly Stratum[] {
+  return [...groupBy(rows, (row) => row.campaign).values()].flatMap((campaignRows) => {
+    const varying = fields.filter((field) => distinct(campaignRows.map((row) => row[field])).length > 1);
+    const key = (row: RunRow): string => fields.map((field) => row[field]).join('\u0000');
+    return [...groupBy(campaignRows, key).entries()]
+      .sort(([a], [b]) => byCodePoint(a, b))
+      .map(([, members]) => {
+        const { campaign, agent, effort, protocol, edition } = members[0]!;
+        return {
+          label: [campaign, ...varying.map((field) => members[0]![field])].join(' / '),
+          campaign,
+          agent,
+          effort,
+          protocol,
+          edition,
+          rows: members,
+          models: distinct(members.map((row) => row.model)),
+        };
+      });
+  });
+}
+
+/** The rows of the two native arms that the headline compares. */
+export function nativeArms(rows: readonly RunRow[]): readonly RunRow[] {
+  return rows.filter(
+    (row) => row.schema === 'native' && (row.condition === 'no-skill' || row.condition === 'with-skill'),
+  );
+}
