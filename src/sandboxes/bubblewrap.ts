@@ -40,11 +40,6 @@ import { fillWorkFolder } from './work-folder.js';
 
 const run = promisify(execFile);
 
-export interface BubblewrapOptions {
-  /** Default: `dropped-user` for root, else `user-namespace`; the other one if only that works. */
-  readonly separation?: Separation;
-}
-
 interface Installation {
   readonly program: string;
   readonly features: BubblewrapFeatures;
@@ -56,10 +51,10 @@ interface Installation {
  * bubblewrap over the host's own `/usr`: for development and tests. Without a root file system of its own no run
  * in it is publishable, since what the agent finds there differs from machine to machine.
  */
-export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
+export function bubblewrapSandbox(): Sandbox {
   let found: Promise<Installation | SandboxAvailability> | undefined;
   const installation = (): Promise<Installation | SandboxAvailability> => {
-    found ??= findInstallation(options.separation);
+    found ??= findInstallation();
     return found;
   };
   return {
@@ -86,7 +81,7 @@ export function bubblewrapSandbox(options: BubblewrapOptions = {}): Sandbox {
   };
 }
 
-async function findInstallation(wanted: Separation | undefined): Promise<Installation | SandboxAvailability> {
+async function findInstallation(): Promise<Installation | SandboxAvailability> {
   const program = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'].find((path) => existsSync(path));
   if (program === undefined) {
     return {
@@ -109,29 +104,29 @@ async function findInstallation(wanted: Separation | undefined): Promise<Install
     disablesUserNamespaces: help.includes('--disable-userns'),
     limitsTmpfs: help.includes('--size'),
   };
-  const isRoot = process.getuid?.() === 0;
-  const candidates: readonly Separation[] =
-    wanted !== undefined ? [wanted] : isRoot ? ['dropped-user', 'user-namespace'] : ['user-namespace'];
-  let failure = '';
-  for (const separation of candidates) {
-    // Without a filter a dropped user could make user namespaces of its own.
-    if (separation === 'dropped-user' && seccompFilter(process.arch) === undefined) continue;
-    try {
-      const unshare =
-        separation === 'dropped-user'
-          ? ['--unshare-pid', '--unshare-net']
-          : ['--unshare-user', '--unshare-all'];
-      await run(program, [...unshare, '--ro-bind', '/', '/', '--proc', '/proc', '--', '/usr/bin/true']);
-      return { program, features, separation, version };
-    } catch (thrown) {
-      failure = messageOf(thrown);
-    }
+  // Root never runs an agent in a user namespace: there it would still be the owner of root's files, and the kernel
+  // lets that owner write to /proc/sys. It becomes another user instead, and a filter keeps that one from making
+  // user namespaces of its own.
+  const separation: Separation = process.getuid?.() === 0 ? 'dropped-user' : 'user-namespace';
+  if (separation === 'dropped-user' && seccompFilter(process.arch) === undefined) {
+    return {
+      available: false,
+      detail: `there is no system call filter for ${process.arch}, and as root one is needed`,
+      remedy: 'Run m4bench as an ordinary user.',
+    };
   }
-  return {
-    available: false,
-    detail: `bubblewrap cannot start here (${failure.slice(0, 300)})`,
-    remedy: startRemedy(),
-  };
+  const unshare =
+    separation === 'dropped-user' ? ['--unshare-pid', '--unshare-net'] : ['--unshare-user', '--unshare-all'];
+  try {
+    await run(program, [...unshare, '--ro-bind', '/', '/', '--proc', '/proc', '--', '/usr/bin/true']);
+    return { program, features, separation, version };
+  } catch (thrown) {
+    return {
+      available: false,
+      detail: `bubblewrap cannot start here (${messageOf(thrown).slice(0, 300)})`,
+      remedy: startRemedy(),
+    };
+  }
 }
 
 function kernelSetting(path: string): string | undefined {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { appendFileSync, constants, existsSync } from 'node:fs';
-import { cp, lstat, mkdir, readdir } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, readdir } from 'node:fs/promises';
 import type { AddressInfo, Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -123,6 +123,8 @@ class ProcessRun implements PreparedSandbox {
   async execute(command: CommandSpec): Promise<CommandOutcome> {
     if (this.#running !== undefined) throw busy();
     this.#hasRun = true;
+    // An earlier command may have shut its own folder.
+    await chmod(this.workPath, 0o755);
     const { limits } = this.spec;
     const bounded = existsSync(PRLIMIT)
       ? [PRLIMIT, `--fsize=${limits.workBytes}:${limits.workBytes}`, '--core=0:0']

@@ -7,6 +7,8 @@ import { captureStream, type StreamCapture } from './stream-capture.js';
 const POLL_MILLISECONDS = 150;
 const DISK_POLL_MILLISECONDS = 750;
 const GRACE_MILLISECONDS = 5_000;
+/** A command that is aborted this early has nothing to tidy up, and may not even hear the request. */
+const STARTING_MILLISECONDS = 100;
 /** A tree that stays at its task limit this long is a fork bomb rather than a busy moment. */
 const CROWDED_MILLISECONDS = 2_000;
 
@@ -45,7 +47,7 @@ export async function supervise(command: CommandSpec, supervised: Supervised): P
   const end = (reason: Ending): void => {
     if (endedBy !== null || hasExited) return;
     endedBy = reason;
-    if (reason === 'time' || reason === 'abort') {
+    if (reason === 'time' || (reason === 'abort' && performance.now() - started > STARTING_MILLISECONDS)) {
       supervised.terminate();
       graceTimer = setTimeout(() => supervised.kill(), GRACE_MILLISECONDS);
     } else supervised.kill();
