@@ -119,6 +119,25 @@ function instantKindError(truth: TruthColumn, first: string | null): string | nu
   return null;
 }
 
+/**
+ * Integers too wide for doubles join by their exact digits. Output keys read as doubles join by the integer that the
+ * double is, so that two references never share one double.
+ */
+function wideIntegerKey(
+  truth: TruthColumn,
+  cell: SourceColumn,
+  facts: TextFacts,
+  hasOddNumbers: boolean,
+): KeyPlan {
+  const keySql = (v: string, d: string) => {
+    if (facts.type === 'integer') return `cast(${integerSql(v)} as varchar)`;
+    const number = numberSql(v, d, hasOddNumbers);
+    return `case when ${number} = floor(${number}) then coalesce(cast(try_cast(${number} as hugeint) as varchar), cast(${number} as varchar)) else cast(${number} as varchar) end`;
+  };
+  const truthSql = `cast(${truth.integerSql} as varchar)`;
+  return { name: truth.name, truthSql, cell, keySql, publishedSql: keySql, nullIsValue: false };
+}
+
 /** Plans that need whole-column facts: text keys, and integers too wide for doubles. */
 async function factPlan(
   session: DuckSession,
@@ -128,13 +147,7 @@ async function factPlan(
   facts: TextFacts,
 ): Promise<{ readonly key: KeyPlan; readonly error: string | null }> {
   if (keyKindOf(truth) === 'number') {
-    if (facts.type !== 'integer') return { key: numberKey(truth, cell, output.hasOddNumbers), error: null };
-    const keySql = (v: string) => integerSql(v);
-    const truthSql = truth.integerSql ?? truth.valueSql;
-    return {
-      key: { name: truth.name, truthSql, cell, keySql, publishedSql: keySql, nullIsValue: false },
-      error: null,
-    };
+    return { key: wideIntegerKey(truth, cell, facts, output.hasOddNumbers), error: null };
   }
   const isFull = facts.nonNull === facts.rows;
   const isNumeric = facts.rows === 0 || (isFull && facts.numbers === facts.rows);
