@@ -10,6 +10,7 @@ export type RuntimeFolderPurpose = 'gateway' | 'sandbox';
 
 const PREFIX: Readonly<Record<RuntimeFolderPurpose, string>> = { gateway: 'g-', sandbox: 'w-' };
 const OWNER_FILE = 'owner.json';
+const NEWBORN_MILLISECONDS = 10_000;
 
 /** Who made a runtime folder; a process id alone can be reused, with its start time it cannot. */
 interface FolderOwner {
@@ -82,17 +83,25 @@ function openUp(folder: string): void {
   }
 }
 
-/** Whether the process that made a runtime folder still runs. A folder without a readable owner has none. */
+/**
+ * Whether the process that made a runtime folder still runs. A folder is made before its owner file, so one
+ * without counts as owned for its first seconds.
+ */
 async function hasLiveOwner(folder: string): Promise<boolean> {
+  let owner: Partial<FolderOwner>;
   try {
-    const owner = JSON.parse(await readFile(join(folder, OWNER_FILE), 'utf8')) as Partial<FolderOwner>;
-    if (typeof owner.pid !== 'number') return false;
+    owner = JSON.parse(await readFile(join(folder, OWNER_FILE), 'utf8')) as Partial<FolderOwner>;
+  } catch {
+    return Date.now() - lstatSync(folder).ctimeMs < NEWBORN_MILLISECONDS;
+  }
+  if (typeof owner.pid !== 'number') return false;
+  try {
     process.kill(owner.pid, 0);
-    return owner.startTime === null || owner.startTime === startTimeOf(owner.pid);
   } catch (thrown) {
     // EPERM: the process exists and belongs to someone else.
     return systemCodeOf(thrown) === 'EPERM';
   }
+  return owner.startTime === null || owner.startTime === startTimeOf(owner.pid);
 }
 
 /** Process groups recorded by the `process` sandbox, which dies with nobody. */
@@ -125,8 +134,6 @@ export async function cleanLeftovers(): Promise<readonly string[]> {
     if (!/^[gw]-[0-9a-f]{8}$/.test(name)) continue;
     const folder = join(base, name);
     if (await hasLiveOwner(folder)) continue;
-    // A folder is made before its owner file: give a newborn the time to get one.
-    if (Date.now() - lstatSync(folder).ctimeMs < 5_000) continue;
     endRecordedGroups(folder);
     await removeTree(folder);
     removed.push(folder);
