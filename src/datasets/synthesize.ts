@@ -131,7 +131,7 @@ async function generate(
   });
   const spill = join(staging, 'spill.tmp');
   await session.run(`set temp_directory = ${literal(spill)}`);
-  await session.run(`set variable seed = ${literal(options.seed)}`);
+  await session.run(`set variable seed = ${literal(`${schema.kind}|${options.seed}`)}`);
   await session.run(`set variable stays = ${options.stays}`);
   await session.run(await readFile(join(content, '..', 'macros.sql'), 'utf8'));
   for (const file of await filesIn(join(content, 'lookups'), '.csv')) {
@@ -140,7 +140,8 @@ async function generate(
       `create table ${table} as from read_csv(${literal(file)}, header = true, sample_size = -1)`,
     );
   }
-  for (const file of await filesIn(join(content, 'model'), '.sql')) {
+  const patients = await filesIn(join(content, '..', 'patients'), '.sql');
+  for (const file of [...patients, ...(await filesIn(join(content, 'model'), '.sql'))]) {
     const table = basename(file, '.sql').replace(/^\d+-/, '');
     progress.update(`synthesize: ${table}`);
     await explained(file, async () =>
@@ -157,6 +158,7 @@ async function generate(
 }
 
 async function filesIn(folder: string, ending: string): Promise<readonly string[]> {
+  if (!existsSync(folder)) return [];
   const names = await readdir(folder);
   return names
     .filter((name) => name.endsWith(ending))
