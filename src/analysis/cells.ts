@@ -132,11 +132,11 @@ export interface TaskValue {
 /** Mean over models of a per-model value, tasks ascending. */
 export function taskValues(
   pairs: readonly ArmPair[],
-  valueOf: (pair: ArmPair) => number = (pair) => pair.delta,
+  pick: (pair: ArmPair) => number = (pair) => pair.delta,
 ): readonly TaskValue[] {
   return [...groupBy(pairs, (pair) => pair.task).entries()]
     .sort(([a], [b]) => byCodePoint(a, b))
-    .map(([task, members]) => ({ task, value: mean(members.map(valueOf)) }));
+    .map(([task, members]) => ({ task, value: mean(members.map(pick)) }));
 }
 
 /** Task means (over the model cells) of one condition, tasks ascending; tasks without any value are left out. */

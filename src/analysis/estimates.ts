@@ -1,10 +1,4 @@
-import {
-  type Cluster,
-  type Interval,
-  percentileInterval,
-  seeds,
-  type TaskTrials,
-} from './bootstrap.js';
+import { type Cluster, type Interval, percentileInterval, seeds, type TaskTrials } from './bootstrap.js';
 import {
   type ArmPair,
   armPairs,

@@ -176,6 +176,12 @@ export const publishedProbeMeans: Readonly<Record<'obfuscated' | 'restructured',
   restructured: 0.557,
 };
 
+/** Distinct runs that the profiles of the published campaigns plan, by label of the release summary. */
+export const publishedPlannedRuns: Readonly<Record<string, number>> = {
+  'Codex primary': 760,
+  'Claude sentinel': 190,
+};
+
 /** Labels of models as the published tables print them. */
 const modelLabels: Readonly<Record<string, string>> = {
   'gpt-5.4-mini': 'GPT 5.4 Mini',

@@ -19,6 +19,11 @@ export function randomStream(kind: RandomKind, seed: number): RandomStream {
   return kind === 'published' ? mersenneTwister(seed) : xoshiro(seed);
 }
 
+/** A seed as a number: a text becomes the first 32 bits of its hash. */
+export function numericSeed(seed: number | string): number {
+  return typeof seed === 'number' ? seed : Number.parseInt(sha256(seed).slice(0, 8), 16);
+}
+
 const stateSize = 624;
 
 /** MT19937 state, seeded by array with the one 32-bit word `seed` (Matsumoto and Nishimura 1998, 2002). */

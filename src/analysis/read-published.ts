@@ -6,7 +6,7 @@ import { literal } from '../duck/sql.js';
 import { M4BenchError, messageOf } from '../support/errors.js';
 import { readJson } from '../support/files.js';
 import { groupBy } from './moments.js';
-import { publishedProbeMeans, publishedTasks } from './published-release.js';
+import { publishedPlannedRuns, publishedProbeMeans, publishedTasks } from './published-release.js';
 import type { HarnessIndicators, RunRow } from './run-row.js';
 import type { CampaignRecord, RunSet } from './run-set.js';
 
@@ -248,6 +248,7 @@ function commonRow(row: z.infer<typeof commonColumns>, campaign: string) {
     schema: row.schema,
     model: row.model,
     protocol: 'published-2026',
+    dataset: row.task.startsWith('eicu-') ? 'eicu' : 'mimic-iv',
     edition: 'full',
     trial: row.trial,
     reward: row.reward,
@@ -304,7 +305,9 @@ async function readReleaseSummary(path: string): Promise<readonly CampaignRecord
   }
   return parsed.data.map((record) => ({
     campaign: record.label === 'Codex primary' ? publishedCampaigns.codex : `published ${record.label}`,
-    plannedRuns: null,
+    plannedRuns: Object.hasOwn(publishedPlannedRuns, record.label)
+      ? publishedPlannedRuns[record.label]!
+      : null,
     canonicalRuns: record.canonical_runs,
     provenanceOnly: record.provenance_only_dirs,
     artifactCounts: record.artifact_counts,

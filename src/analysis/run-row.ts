@@ -19,6 +19,8 @@ export interface RunRow {
   readonly model: string;
   readonly effort: string;
   readonly protocol: string;
+  /** Name of the dataset that the task read. */
+  readonly dataset: string;
   /** Edition of the data: `full`, `demo`, `synthetic`, or a user's own dataset name. */
   readonly edition: string;
   readonly trial: number;
@@ -138,6 +140,7 @@ export function rowOfResult(
     model: cell.model ?? 'default',
     effort: cell.effort,
     protocol: cell.protocol,
+    dataset: cell.dataset,
     edition: editionOf(cell.dataset),
     trial: result.trial,
     reward: result.reward,

@@ -1,51 +1,39 @@
 import type { RunResult } from '../runs/result.js';
-import { mean, standardDeviation, taskBootstrap } from './bootstrap.js';
-import type { Table } from './tables.js';
+import { seeds } from './bootstrap.js';
+import { armPairs, cellsOf, summaryOf } from './cells.js';
+import { taskBalancedEffect } from './estimates.js';
+import { distinct, present } from './moments.js';
+import { numericSeed, type RandomKind, resampler } from './random-stream.js';
+import { isStrictPass, type RunRow, rowOfResult } from './run-row.js';
+import { type Stratum, strataOf } from './strata.js';
+import type { Table, TableRow } from './tables.js';
 
-type Judged = RunResult & { readonly reward: number };
-
-function judged(results: readonly RunResult[]): readonly Judged[] {
-  return results.filter((result): result is Judged => result.reward !== null);
+/** Rows of results whatever campaign they come from: the tables below group by what was asked, not by campaign. */
+function strataOfResults(results: readonly RunResult[]): readonly Stratum[] {
+  return strataOf(results.map((result) => ({ ...rowOfResult(result), campaign: 'all' })));
 }
 
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
-}
+const datasetsOf = (rows: readonly RunRow[]): string => distinct(rows.map((row) => row.dataset)).join('+');
 
-const sorted = (keys: Iterable<string>): readonly string[] => [...keys].sort();
+const identity = (stratum: Stratum): TableRow => ({
+  agent: stratum.agent,
+  effort: stratum.effort,
+  protocol: stratum.protocol,
+  dataset: datasetsOf(stratum.rows),
+});
+const identityColumns = ['agent', 'effort', 'protocol', 'dataset'] as const;
 
-/** What is held fixed when two conditions are compared. */
-const armOf = (result: RunResult): string =>
-  [
-    result.cell.schema,
-    result.cell.protocol,
-    result.cell.dataset,
-    result.cell.agent,
-    result.cell.model ?? 'default',
-    result.cell.effort,
-  ].join(' ');
+const numberOrNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
 
 /** Reward by cell: one row per task, condition and agent. Unjudged runs are counted beside, never averaged. */
 export function rewardByTaskAndCondition(results: readonly RunResult[]): Table {
-  const cells = groupBy(results, (result) =>
-    [result.cell.task, armOf(result), result.cell.condition].join('\u0000'),
-  );
   return {
     columns: [
       'task',
       'condition',
-      'agent',
       'model',
       'schema',
-      'protocol',
-      'dataset',
+      ...identityColumns,
       'runs',
       'unjudged',
       'reward',
@@ -55,75 +43,67 @@ export function rewardByTaskAndCondition(results: readonly RunResult[]): Table {
       'keyF1',
       'strictPasses',
     ],
-    rows: sorted(cells.keys()).map((key) => {
-      const runs = cells.get(key)!;
-      const rewards = judged(runs).map((run) => run.reward);
-      const { cell } = runs[0]!;
-      const some = rewards.length > 0;
-      return {
-        task: cell.task,
-        condition: cell.condition,
-        agent: cell.agent,
-        model: cell.model ?? 'default',
-        schema: cell.schema,
-        protocol: cell.protocol,
-        dataset: cell.dataset,
-        runs: runs.length,
-        unjudged: runs.length - rewards.length,
-        reward: some ? mean(rewards) : null,
-        sd: some ? standardDeviation(rewards) : null,
-        min: some ? Math.min(...rewards) : null,
-        max: some ? Math.max(...rewards) : null,
-        keyF1: some ? mean(judged(runs).map((run) => run.evaluation?.keyF1 ?? 0)) : null,
-        strictPasses: judged(runs).filter((run) => run.evaluation?.strictPass === true).length,
-      };
-    }),
+    rows: strataOfResults(results).flatMap((stratum) =>
+      cellsOf(stratum.rows).map((cell) => {
+        const summary = summaryOf(cell);
+        return {
+          task: cell.task,
+          condition: cell.condition,
+          model: cell.model,
+          schema: cell.schema,
+          ...identity(stratum),
+          dataset: datasetsOf(cell.rows),
+          runs: summary.runs,
+          unjudged: summary.unjudged,
+          reward: numberOrNull(summary.meanReward),
+          sd: numberOrNull(summary.sdReward),
+          min: numberOrNull(summary.minReward),
+          max: numberOrNull(summary.maxReward),
+          keyF1: numberOrNull(summary.meanKeyF1),
+          strictPasses: cell.rows.filter(isStrictPass).length,
+        };
+      }),
+    ),
   };
 }
 
-/** Skill delta per task: with-skill cell mean minus no-skill cell mean, arms compared only with themselves. */
+/** Skill delta per task and model: with-skill cell mean minus no-skill cell mean, arms compared only with themselves. */
 export function skillDeltas(results: readonly RunResult[]): Table {
-  const tasks = groupBy(judged(results), (result) => [result.cell.task, armOf(result)].join('\u0000'));
-  const rows = sorted(tasks.keys()).flatMap((key) => {
-    const runs = tasks.get(key)!;
-    const rewards = (condition: string): readonly number[] =>
-      runs.filter((run) => run.cell.condition === condition).map((run) => run.reward);
-    const [without, withSkill] = [rewards('no-skill'), rewards('with-skill')];
-    if (without.length === 0 || withSkill.length === 0) return [];
-    const { cell } = runs[0]!;
-    return [
-      {
-        task: cell.task,
-        agent: cell.agent,
-        model: cell.model ?? 'default',
-        schema: cell.schema,
-        protocol: cell.protocol,
-        dataset: cell.dataset,
-        noSkill: mean(without),
-        withSkill: mean(withSkill),
-        delta: mean(withSkill) - mean(without),
-      },
-    ];
-  });
   return {
-    columns: ['task', 'agent', 'model', 'schema', 'protocol', 'dataset', 'noSkill', 'withSkill', 'delta'],
-    rows,
+    columns: ['task', 'model', 'schema', ...identityColumns, 'noSkill', 'withSkill', 'delta'],
+    rows: strataOfResults(results).flatMap((stratum) =>
+      schemasOf(stratum.rows).flatMap((schema) =>
+        armPairs(stratum.rows, { schema }).map((pair) => ({
+          task: pair.task,
+          model: pair.model,
+          schema,
+          ...identity(stratum),
+          dataset: datasetsOf(pair.baselineCell.rows),
+          noSkill: pair.baseline,
+          withSkill: pair.treatment,
+          delta: pair.delta,
+        })),
+      ),
+    ),
   };
 }
+
+const schemasOf = (rows: readonly RunRow[]): readonly string[] => distinct(rows.map((row) => row.schema));
 
 /**
  * Task-balanced skill effect: the mean over tasks of the task values (each the mean over models of the deltas), with
  * a percentile bootstrap over tasks. Protocols, datasets and schemas are never pooled.
  */
-export function skillEffect(results: readonly RunResult[], seed: number | string = 20260504): Table {
-  const deltas = skillDeltas(results).rows;
-  const strata = groupBy(deltas, (row) => [row.agent, row.schema, row.protocol, row.dataset].join('\u0000'));
+export function skillEffect(
+  results: readonly RunResult[],
+  seed: number | string = seeds.task,
+  options: { readonly resamples?: number; readonly rng?: RandomKind } = {},
+): Table {
+  const drawing = resampler(options);
   return {
     columns: [
-      'agent',
+      ...identityColumns,
       'schema',
-      'protocol',
-      'dataset',
       'tasks',
       'noSkill',
       'withSkill',
@@ -132,26 +112,50 @@ export function skillEffect(results: readonly RunResult[], seed: number | string
       'high',
       'positiveTasks',
     ],
-    rows: sorted(strata.keys()).map((key) => {
-      const rows = strata.get(key)!;
-      const byTask = groupBy(rows, (row) => String(row.task));
-      const valuesOf = (column: 'noSkill' | 'withSkill' | 'delta'): readonly number[] =>
-        sorted(byTask.keys()).map((task) => mean(byTask.get(task)!.map((row) => Number(row[column]))));
-      const values = valuesOf('delta');
-      const interval = taskBootstrap(values, { seed })!;
+    rows: strataOfResults(results).flatMap((stratum) =>
+      schemasOf(stratum.rows).flatMap((schema) => {
+        const effect = taskBalancedEffect(
+          stratum.rows,
+          { tasks: new Map(), drawing },
+          { schema, seed: numericSeed(seed) },
+        );
+        if (effect === undefined) return [];
+        return [
+          {
+            ...identity(stratum),
+            schema,
+            tasks: effect.tasks,
+            noSkill: effect.baseline,
+            withSkill: effect.treatment,
+            delta: effect.delta,
+            low: effect.interval?.low ?? null,
+            high: effect.interval?.high ?? null,
+            positiveTasks: effect.improved,
+          },
+        ];
+      }),
+    ),
+  };
+}
+
+/** Reward, strict passes and failures by model and condition, for a first look. */
+export function rewardByArm(rows: readonly RunRow[]): Table | undefined {
+  if (rows.length === 0) return undefined;
+  const cells = cellsOf(rows.map((row) => ({ ...row, task: '' })));
+  return {
+    title: 'Mean reward over runs by model, condition and schema',
+    columns: ['model', 'condition', 'schema', 'runs', 'unjudged', 'reward', 'sd', 'strictPasses'],
+    rows: cells.map((cell) => {
+      const summary = summaryOf(cell);
       return {
-        agent: rows[0]!.agent!,
-        schema: rows[0]!.schema!,
-        protocol: rows[0]!.protocol!,
-        dataset: rows[0]!.dataset!,
-        tasks: values.length,
-        noSkill: mean(valuesOf('noSkill')),
-        withSkill: mean(valuesOf('withSkill')),
-        delta: mean(values),
-        low: interval.low,
-        high: interval.high,
-        // A task within 1e-9 of zero is neither a gain nor a loss.
-        positiveTasks: values.filter((value) => value > 1e-9).length,
+        model: cell.model,
+        condition: cell.condition,
+        schema: cell.schema,
+        runs: summary.runs,
+        unjudged: summary.unjudged,
+        reward: present([summary.meanReward])[0] ?? null,
+        sd: numberOrNull(summary.sdReward),
+        strictPasses: cell.rows.filter(isStrictPass).length,
       };
     }),
   };

@@ -1,5 +1,12 @@
 import { cleanForTerminal } from '../support/terminal.js';
-import { formatBytes, formatCount, formatEstimate, formatFixed, formatRange, formatThousands } from './number-format.js';
+import {
+  formatBytes,
+  formatCount,
+  formatEstimate,
+  formatFixed,
+  formatRange,
+  formatThousands,
+} from './number-format.js';
 
 export type TableValue = string | number | null;
 export type TableRow = Readonly<Record<string, TableValue>>;
@@ -72,7 +79,8 @@ function printedCell(row: TableRow, column: PrintColumn): string {
 
 /** The table as people read it: every cell a text, by `print` where there is one. */
 export function printedTable(table: Table): PrintedTable {
-  const print = table.print ?? table.columns.map((column): PrintColumn => ({ header: column, from: [column] }));
+  const print =
+    table.print ?? table.columns.map((column): PrintColumn => ({ header: column, from: [column] }));
   return {
     columns: print.map((column) => column.header),
     rows: table.rows.map((row) => print.map((column) => printedCell(row, column))),
@@ -148,9 +156,7 @@ const latexReplacements: Readonly<Record<string, string>> = {
 
 /** Text that LaTeX prints as it stands. */
 export function escapeLatex(text: string): string {
-  return text
-    .replace(/[\\&%$#_{}~^]/g, (character) => latexReplacements[character]!)
-    .replace(/\s+/g, ' ');
+  return text.replace(/[\\&%$#_{}~^]/g, (character) => latexReplacements[character]!).replace(/\s+/g, ' ');
 }
 
 /** LaTeX `tabular` with booktabs rules; text left, numbers right; one more rule before a row labelled `Total`. */
