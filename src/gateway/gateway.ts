@@ -19,6 +19,7 @@ import { readBody } from './request-body.js';
 import { type Route, routeOf, splitTarget } from './routes.js';
 import { secretForms } from './secrets.js';
 import { answerError, forward, type UpstreamOutcome } from './upstream.js';
+import { withUsageAsked } from './usage-event.js';
 
 /** Longer paths are cut off silently by the system, and two runs would share a socket. */
 const MAX_SOCKET_PATH = 100;
@@ -46,6 +47,7 @@ type Draft = { -readonly [Key in keyof GatewayExchange]: GatewayExchange[Key] };
 interface ParsedRequest {
   readonly body: Buffer | undefined;
   readonly model: string | null;
+  readonly hidesUsageEvent: boolean;
 }
 
 /**
@@ -147,6 +149,7 @@ export class Gateway implements AsyncDisposable {
       url: route.url,
       body: parsed.body,
       secrets: this.#secrets,
+      hidesUsageEvent: parsed.hidesUsageEvent,
       idleTimeoutSeconds: this.options.idleTimeoutSeconds ?? DEFAULT_IDLE_TIMEOUT_SECONDS,
     });
     complete(draft, outcome, route, parsed.model);
@@ -159,7 +162,7 @@ export class Gateway implements AsyncDisposable {
     draft: Draft,
     protocol: Protocol,
   ): Promise<ParsedRequest | undefined> {
-    if (request.method === 'GET') return { body: undefined, model: null };
+    if (request.method === 'GET') return { body: undefined, model: null, hidesUsageEvent: false };
     const read = await readBody(request, this.options.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES);
     if ('refusal' in read) {
       this.#refuse(request, response, draft, read.status, read.refusal);
@@ -182,8 +185,13 @@ export class Gateway implements AsyncDisposable {
     const skills = this.#skillsIn(body);
     draft.skillsOffered = skills.offered;
     draft.skillsOpened = skills.opened;
-    const isChanged = clean.removed.length > 0 || clean.body.include !== body.include;
-    return { body: isChanged ? Buffer.from(JSON.stringify(clean.body), 'utf8') : read.body, model };
+    const asking = protocol === 'openai-chat' ? withUsageAsked(clean.body) : undefined;
+    const isChanged = asking !== undefined || clean.removed.length > 0 || clean.body.include !== body.include;
+    return {
+      body: isChanged ? Buffer.from(JSON.stringify(asking ?? clean.body), 'utf8') : read.body,
+      model,
+      hidesUsageEvent: asking !== undefined,
+    };
   }
 
   /** Why a further generation would overspend, or undefined; counts the request when it is admitted. */

@@ -15,10 +15,11 @@ export interface TestProvider extends AsyncDisposable {
   readonly received: readonly ReceivedRequest[];
 }
 
+/** How a provider answers one request. */
+export type Answer = (response: ServerResponse, received: ReceivedRequest) => void;
+
 /** Starts a provider that answers each request with `answer`. */
-export async function startTestProvider(
-  answer: (response: ServerResponse, received: ReceivedRequest) => void,
-): Promise<TestProvider> {
+export async function startTestProvider(answer: Answer): Promise<TestProvider> {
   const received: ReceivedRequest[] = [];
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];

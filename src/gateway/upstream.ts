@@ -6,6 +6,7 @@ import type { ExchangeFailure, Protocol, Provider } from './gateway-types.js';
 import { withoutHostedBetas } from './hosted-tools.js';
 import { secretFilter } from './secrets.js';
 import { type AnswerReading, answerReader } from './usage.js';
+import { usageEventRemover } from './usage-event.js';
 
 const CONNECT_TIMEOUT_MILLISECONDS = 30_000;
 
@@ -38,6 +39,8 @@ export interface UpstreamRequest {
   readonly body: Buffer | undefined;
   readonly secrets: readonly Buffer[];
   readonly idleTimeoutSeconds: number;
+  /** The client did not ask for the counts-only event of a Chat Completions stream; it is kept here. */
+  readonly hidesUsageEvent: boolean;
 }
 
 function requestHeaders(
@@ -185,7 +188,9 @@ async function passOn(
   signal: AbortSignal,
   status: number,
 ): Promise<Outcome> {
-  const reader = answerReader(request.protocol, upstream.headers['content-type'] ?? '');
+  const contentType = upstream.headers['content-type'] ?? '';
+  const reader = answerReader(request.protocol, contentType);
+  const isEventStream = contentType.toLowerCase().startsWith('text/event-stream');
   let responseBytes = 0;
   const filter = secretFilter(request.secrets);
   filter.on('data', (chunk: Buffer) => {
@@ -197,7 +202,9 @@ async function passOn(
   let failure: ExchangeFailure | null = status >= 400 ? 'upstream-status' : null;
   try {
     // A slow reader slows the provider down: each stage waits for the next.
-    await pipeline(upstream, filter, response);
+    if (request.hidesUsageEvent && isEventStream)
+      await pipeline(upstream, filter, usageEventRemover(), response);
+    else await pipeline(upstream, filter, response);
   } catch (thrown) {
     failure = signal.aborted
       ? 'client-left'
