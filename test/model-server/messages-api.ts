@@ -48,7 +48,8 @@ export const messagesApi: ModelProtocol = {
       return;
     }
     const events = [
-      { type: 'message_start', message: messageObject(request, [], turn.usage) },
+      // The count of the output is not known when it begins.
+      { type: 'message_start', message: messageObject(request, [], { ...turn.usage, output: 1 }) },
       ...blocks.flatMap(blockEvents),
       {
         type: 'message_delta',
@@ -109,7 +110,7 @@ function blockEvents(block: Block, index: number): { readonly type: string }[] {
 /** In this protocol `input_tokens` leaves the cached part out. */
 function messageObject(request: ModelRequest, content: readonly Block[], usage: StatedUsage): object {
   return {
-    id: 'msg_scripted',
+    id: `msg_scripted_${request.answeredCalls.length}`,
     type: 'message',
     role: 'assistant',
     model: request.model,
