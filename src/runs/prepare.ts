@@ -160,5 +160,5 @@ export class CellPreparation {
 
 async function readGraph(): Promise<ConceptGraph> {
   await using session = await DuckSession.open();
-  return conceptGraph(session, await loadConcepts());
+  return await conceptGraph(session, await loadConcepts());
 }
