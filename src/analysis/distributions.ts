@@ -133,7 +133,7 @@ export function noncentralStudentCdf(t: number, degrees: number, shift: number):
   const spread = 10 / Math.sqrt(2 * degrees);
   const from = Math.max(1e-9, 1 - spread);
   const to = 1 + spread + 10 / degrees;
-  const steps = 2000;
+  const steps = 400;
   const width = (to - from) / steps;
   const logScale = Math.log(2) + (degrees / 2) * Math.log(degrees / 2) - logGamma(degrees / 2);
   let sum = 0;
