@@ -39,6 +39,9 @@ beforeAll(async () => {
   inputFolder = join(folder, 'farm');
   mkdirSync(inputFolder);
   linkSync(lakeFile, join(inputFolder, 'stays.parquet'));
+  // Writable for everyone, so that nothing but the mount protects them.
+  chmodSync(lakeFile, 0o666);
+  chmodSync(inputFolder, 0o777);
   const made = await (candidates[0] as Candidate).sandbox.prepare({
     inputs: [],
     workFiles: [{ path: 'output.csv', content: { text: MARKER } }],
@@ -299,6 +302,7 @@ describe.each(isolated)('$name: isolation', ({ sandbox }) => {
       'rename over': `echo bad > /tmp/new && mv -f /tmp/new ${file}`,
       'move the folder': `mv ${data} /tmp/away`,
       'move its parent': `mv /tmp/m4b/0123456789ab /tmp/away`,
+      'move its parent within its root': `mv /tmp/m4b/0123456789ab /tmp/m4b/away`,
       'move its root': `mv /tmp/m4b /tmp/away`,
       'remove its root': `rm -rf /tmp/m4b`,
       'link and write': `ln ${file} /work/linked && echo bad > /work/linked`,
@@ -395,42 +399,6 @@ describe('the process sandbox', () => {
     await withSandbox(sandbox, { inputs }, async (prepared) => {
       const played = await play(prepared, ['cat', '/opt/m4bench-no-such/agent/stays.parquet']);
       expect(played.stdout).toBe('lake bytes');
-    });
-  });
-});
-
-describe.each(isolated)('$name: inputs that cannot be shown', ({ sandbox }) => {
-  it.each([
-    ['relative/target', 'plain absolute path'],
-    ['/tmp/../etc/x', 'plain absolute path'],
-    ['/', 'plain absolute path'],
-    ['/tmp', 'temporary folder'],
-    ['/work/inside', '/work'],
-    ['/usr/share/x', '/usr'],
-    ['/etc/passwd', '/etc'],
-    ['/opt', '/opt/m4bench/bin'],
-    ['/home', '/home/agent'],
-    ['/proc/x', '/proc'],
-  ])('refuses the target %s', async (target, reason) => {
-    const prepared = withSandbox(
-      sandbox,
-      { inputs: [{ source: inputFolder, target }] },
-      async () => 'prepared',
-    );
-    await expect(prepared).rejects.toMatchObject({
-      code: 'SANDBOX_INPUT_INVALID',
-      message: expect.stringContaining(reason) as string,
-    });
-  });
-
-  it('refuses a source that is not there, and a work file that leaves its folder', async () => {
-    const missing = [{ source: join(folder, 'missing'), target: '/data' }];
-    await expect(withSandbox(sandbox, { inputs: missing }, async () => 0)).rejects.toMatchObject({
-      code: 'SANDBOX_INPUT_INVALID',
-    });
-    const workFiles = [{ path: '../escape', content: { text: '' } }];
-    await expect(withSandbox(sandbox, { workFiles }, async () => 0)).rejects.toMatchObject({
-      code: 'WORK_FILE_INVALID',
     });
   });
 });

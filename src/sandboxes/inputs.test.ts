@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { availableCandidates, withSandbox } from './test-sandboxes.js';
+
+const isolated = (await availableCandidates()).filter(({ sandbox }) => sandbox.isIsolated);
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'm4bench-inputs-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.each(isolated)('$name: inputs that cannot be shown', ({ sandbox }) => {
+  it.each([
+    ['relative/target', 'plain absolute path'],
+    ['/tmp/../etc/x', 'plain absolute path'],
+    ['/', 'plain absolute path'],
+    ['/tmp', 'temporary folder'],
+    ['/work/inside', '/work'],
+    ['/usr/share/x', '/usr'],
+    ['/etc/passwd', '/etc'],
+    ['/opt', '/opt/m4bench/bin'],
+    ['/home', '/home/agent'],
+    ['/proc/x', '/proc'],
+  ])('refuses the target %s', async (target, reason) => {
+    const prepared = withSandbox(sandbox, { inputs: [{ source: folder, target }] }, async () => 'prepared');
+    await expect(prepared).rejects.toMatchObject({
+      code: 'SANDBOX_INPUT_INVALID',
+      message: expect.stringContaining(reason) as string,
+    });
+  });
+
+  it('refuses a source that is not there, and a work file that leaves its folder', async () => {
+    const missing = [{ source: join(folder, 'missing'), target: '/data' }];
+    await expect(withSandbox(sandbox, { inputs: missing }, async () => 0)).rejects.toMatchObject({
+      code: 'SANDBOX_INPUT_INVALID',
+    });
+    const workFiles = [{ path: '../escape', content: { text: '' } }];
+    await expect(withSandbox(sandbox, { workFiles }, async () => 0)).rejects.toMatchObject({
+      code: 'WORK_FILE_INVALID',
+    });
+  });
+});
