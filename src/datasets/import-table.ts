@@ -10,7 +10,11 @@ import { bindColumns, readCsvHeader } from './csv-header.js';
 import type { SourceFile } from './release-folder.js';
 import type { ColumnType, SourceColumn } from './source-schema.js';
 
-/** Rows per Parquet row group; see the measurements in `docs` of the import: smaller groups prune no better. */
+/**
+ * Rows per Parquet row group. Measured on 10.0 million chart rows with two threads: sorted by itemid, stay and time
+ * the file shrinks from 62 to 28 MB and a filter on three items takes 20 instead of 264 ms; the sort adds about
+ * four seconds to seven. Groups of 30,720 rows cost 40 MB and filter no faster; 491,520 rows save 5 MB.
+ */
 export const importRowGroupSize = 122_880;
 
 export interface ImportTableOptions {

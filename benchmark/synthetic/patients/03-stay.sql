@@ -18,7 +18,7 @@ with numbered as (
     ('liver', 0.05, 0.10, 0.20, 0.60, 0.40, 0.15, 0.15),
     ('renal', 0.05, 0.05, 0.75, 0.00, 0.05, 0.00, 0.10)
 ), severe as (
-  select numbered.i, numbered.part, admission.*, clip(0.35 + 0.27 * z('severity', i), 0.02, 1) as severity, leaning.* exclude (archetype)
+  select numbered.i, numbered.part, admission.*, clip(0.335 + 0.26 * z('severity', i), 0.02, 1) as severity, leaning.* exclude (archetype)
   from numbered join admission using (p, seq) join leaning using (archetype)
 ), systems as (
   select * exclude (resp, cardio, renal, liver, coag, neuro, infection),
@@ -74,7 +74,7 @@ select *,
   cardio > 0.55 and u('pressor', i) < 0.9 as has_pressor,
   renal > 0.92 and u('crrt', i) < 0.6 as has_crrt,
   renal > 0.7 and u('crrt', i) >= 0.6 as has_dialysis,
-  u('gases', i) < 0.2 or resp > 0.55 as has_gases,
+  u('gases', i) < 0.28 or resp > 0.55 as has_gases,
   u('liver panel', i) < 0.42 or liver > 0.4 as has_liver_panel,
   infection > 0.35 and u('infected', i) < 0.9 as has_antibiotics
 from placed

@@ -28,9 +28,11 @@ select
     + case when u('slow heart', i) < 0.06 then -36 when u('fast heart', i) < 0.09 then 34 else 0 end, 22, 215)) as heart_rate,
   round(clip(88 - 30 * cardio * course + 6 * z('map level', i) + 5 * slow + 4.5 * z('map', key)
     + case when archetype = 'neuro' and u('hypertension', i) < 0.5 then 24 when u('hypertension', i) < 0.05 then 48 else 0 end
-    , 30, 170)) as mean_pressure,
-  round(clip(17 + 13 * resp * course + 1.5 * z('rr level', i) + 1.6 * slow + 1.6 * z('rr', key) + case when u('apnoea', key) < 0.001 then -11 else 0 end, 4, 55)) as resp_rate,
+    - case when u('collapse', key) < 0.0002 then 80 else 0 end
+    , 14, 170)) as mean_pressure,
+  round(clip(17 + 13 * resp * course + 1.5 * z('rr level', i) + 1.6 * slow + 1.6 * z('rr', key) + case when u('apnoea', key) < 0.001 then -11 when u('panting', i) < 0.015 and hr < 20 then 24 else 0 end, 4, 55)) as resp_rate,
   clip(36.7 + 1.5 * infection * course + 0.22 * z('temp level', i) + 0.15 * slow + 0.15 * z('temp', key)
+    + case when u('fever', i) < 0.15 * infection and hr between 2 and 20 then 1.2 + 2.4 * u('fever height', i) else 0 end
     - case when u('cold', i) < 0.07 and hr < 14 then 2 + 30 * u('cold', i) else 0 end, 31, 41.6) as temperature_c,
   round(clip(98.3 - 7 * resp * course + 1.1 * z('spo2', key), 72, 100)) as spo2,
   round(clip(120 + 45 * z('sugar level', i) + 18 * z('sugar', key) + 25 * (infection * course), 38, 480)) as glucose,
