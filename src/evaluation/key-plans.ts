@@ -17,9 +17,12 @@ export interface KeyPlans {
 
 type KeyKind = 'number' | 'instant' | 'text';
 
-/** A key column's kind under the published rule: one null makes it text. */
+/**
+ * A key column's kind under the published rule: one null makes it text. A reference without rows joins with nothing,
+ * so its keys may be of any kind.
+ */
 export function keyKindOf(truth: TruthColumn): KeyKind {
-  if (truth.rows === 0) return 'number';
+  if (truth.rows === 0) return 'text';
   return truth.nulls > 0 ? 'text' : truth.kind;
 }
 
@@ -41,9 +44,8 @@ export async function planKeys(
     const kind = keyKindOf(truth);
     let cell = cells[index] as SourceColumn;
     const first = firstRow?.[index] ?? null;
-    const range = truth.range ?? { min: 0, max: 0 };
-    const isWide = Math.max(Math.abs(range.min), Math.abs(range.max)) >= exactIntegers;
-    if (kind === 'text' || (kind === 'number' && isWide && truth.integerSql !== null)) {
+    const isBoolean = first !== null && /^(true|false)$/i.test(first);
+    if (kind === 'text' || (kind === 'number' && (isBoolean || isWideKey(truth)))) {
       source = await inFileOrder(session, source);
       cell = source.columns.get(cell.name) ?? cell;
       const [facts] = await textFactsOf(session, source, [cell]);
@@ -60,6 +62,10 @@ export async function planKeys(
   // A later column may have moved the output into a table of its own.
   const moved = keys.map((key) => ({ ...key, cell: source.columns.get(key.name) ?? key.cell }));
   return { keys: moved, kindError: errors[0] ?? null, output: source };
+}
+
+function isWideKey({ range, integerSql: exact }: TruthColumn): boolean {
+  return range !== null && exact !== null && Math.max(-range.min, range.max) >= exactIntegers;
 }
 
 /** The key cells of the first data record, undefined when there is none. */
@@ -119,6 +125,18 @@ function instantKindError(truth: TruthColumn, first: string | null): string | nu
   return null;
 }
 
+/** A column that holds nothing but true and false is numeric to the published reader. */
+function booleanKey(truth: TruthColumn, cell: SourceColumn): KeyPlan {
+  return {
+    name: truth.name,
+    truthSql: truth.valueSql,
+    cell,
+    keySql: booleanSql,
+    publishedSql: booleanSql,
+    nullIsValue: false,
+  };
+}
+
 /**
  * Integers too wide for doubles join by their exact digits. Output keys read as doubles join by the integer that the
  * double is, so that two references never share one double.
@@ -147,7 +165,11 @@ async function factPlan(
   facts: TextFacts,
 ): Promise<{ readonly key: KeyPlan; readonly error: string | null }> {
   if (keyKindOf(truth) === 'number') {
-    return { key: wideIntegerKey(truth, cell, facts, output.hasOddNumbers), error: null };
+    const key = facts.type === 'boolean' ? booleanKey(truth, cell) : undefined;
+    if (key !== undefined) return { key, error: null };
+    return isWideKey(truth)
+      ? { key: wideIntegerKey(truth, cell, facts, output.hasOddNumbers), error: null }
+      : { key: numberKey(truth, cell, output.hasOddNumbers), error: null };
   }
   const isFull = facts.nonNull === facts.rows;
   const isNumeric = facts.rows === 0 || (isFull && facts.numbers === facts.rows);
@@ -173,7 +195,7 @@ async function factPlan(
       nullIsValue: true,
     },
     error:
-      facts.rows > 0 && (isNumeric || isTimes)
+      truth.rows > 0 && facts.rows > 0 && (isNumeric || isTimes)
         ? `Key column ${truth.name} holds ${isNumeric ? 'numbers' : 'date-times'} where the reference has text.`
         : null,
   };

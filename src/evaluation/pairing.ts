@@ -90,34 +90,40 @@ export function pairsSql(pairing: Pairing): string {
       `${key.publishedSql(`kv${i}`, `kd${i}`)} is null as unread_key${i}`,
       `kv${i} is not null as filled_key${i}`,
     ]),
-    ...pieces.flatMap(({ cell, robustCell }, i) => [
-      `v${i}`,
-      `d${i}`,
-      `${cell} as x${i}`,
-      `${robustCell} as y${i}`,
-    ]),
+    ...pieces.flatMap(({ cell }, i) => [`v${i}`, `d${i}`, `${cell} as x${i}`]),
     ...(output.place === null ? [] : ['place']),
   ];
+  // Each distinct expression once: what the join holds in memory are the reference's columns.
+  const held = [
+    ...new Set(pieces.flatMap((piece, i) => [piece.truth, piece.robustTruth, orderedTruthSql(columns[i])])),
+  ];
+  const holds = (sql: string) => `t.h${held.indexOf(sql)}`;
   const truths = [
     ...keys.map(({ truthSql }, i) => `${truthSql} as k${i}`),
-    ...pieces.flatMap((piece, i) => [
-      `${piece.truth} as s${i}`,
-      `${piece.robustTruth} as ts${i}`,
-      `${columns[i]?.truth.orderedSql ?? 'null::double'} as o${i}`,
-    ]),
+    ...held.map((sql, i) => `${sql} as h${i}`),
   ];
+  const names = pieces.flatMap((piece, i) => [
+    `${holds(piece.truth)} as s${i}`,
+    `${holds(piece.robustTruth)} as ts${i}`,
+    `${holds(orderedTruthSql(columns[i]))} as o${i}`,
+  ]);
   const join = keys
     .map(({ nullIsValue }, i) => `o.k${i} ${nullIsValue ? 'is not distinct from' : '='} t.k${i}`)
     .join(' and ');
+  const robustCells = pieces.map(({ robustCell }, i) => `${robustCell} as y${i}`);
   return `with output_cells as (
-  select true as present, ${cells.join(', ')}
-  from (select *, ${casts.join(', ')} from (select ${raw.join(', ')} from ${output.from}))
+  select ${['*', ...robustCells].join(', ')} from (select true as present, ${cells.join(', ')}
+  from (select *, ${casts.join(', ')} from (select ${raw.join(', ')} from ${output.from})))
 ), truth_cells as (
   select ${truth.place} as truth_row, ${truths.join(', ')} from ${truth.from}
 ), pairs as (
-  select o.*, t.* exclude (${keys.map((_key, i) => `k${i}`).join(', ')})
+  select ${['o.*', 't.truth_row', ...names].join(', ')}
   from output_cells o full join truth_cells t on ${join}
 )`;
+}
+
+function orderedTruthSql(column: ColumnPlan | undefined): string {
+  return column?.truth.orderedSql ?? 'null::double';
 }
 
 /** Whether an output row has only keys that can match. */

@@ -29,7 +29,7 @@ export interface ColumnSql {
   readonly cell: string;
   /** Whether truth `s` and cell `x` match; null when either is null. */
   readonly matches: string;
-  /** The same three under the per-cell rules, over `ts` and `y`. */
+  /** The same three under the per-cell rules, over `ts` and `y`; the cell may refer to `x`. */
   readonly robustTruth: string;
   readonly robustCell: string;
   readonly robustMatches: string;
@@ -117,7 +117,7 @@ function robustSql(
     case 'number':
       return {
         robustTruth: truth.valueSql,
-        robustCell: `coalesce(${number}, ${lenientBooleanSql(text)})`,
+        robustCell: `coalesce(${reading.kind === 'number' ? `x${i}` : number}, ${lenientBooleanSql(text)})`,
         // Written so that an infinity never comes near a number, and equals itself.
         robustMatches: `(abs(${s} - ${y}) - ${doubleSql(slack)} * abs(${s}) <= ${doubleSql(tolerance)} or ${s} = ${y})`,
       };

@@ -228,7 +228,7 @@ async function nextReading(
   whole: WholeOutput,
   plan: ColumnPlan,
   counts: ColumnCounts,
-  { missingRows }: PairCounts,
+  { missingRows, outputRows }: PairCounts,
 ): Promise<PublishedReading | { readonly error: PublishedError } | null> {
   const { truth, reading } = plan;
   const facts = async () => {
@@ -241,24 +241,29 @@ async function nextReading(
     case 'number': {
       const isWide = truth.integerSql !== null && truth.range !== null && widest(truth.range) >= 2 ** 53;
       if (counts.unread === 0 && !isWide) return null;
-      const { type, nonNull, rows } = await facts();
+      const { type } = await facts();
       if (type === 'integer') return { kind: 'integer' };
       if (type === 'boolean') {
-        const isClash =
-          truth.type === 'boolean' && truth.nulls === 0 && nonNull === rows && missingRows === 0;
+        // Without any null among the pairs, both sides are of boolean type.
+        const isClash = truth.type === 'boolean' && truth.nulls === 0 && counts.unread === truth.rows;
         return isClash ? { error: booleanError(truth.name) } : { kind: 'boolean' };
       }
       return counts.unread === 0 ? null : { kind: 'text', type, hasMissingRows: missingRows > 0 };
     }
     case 'instant': {
-      if (counts.firstCell === null) return null;
+      // Nothing to read is zone-less to the published reader, and so are numbers.
+      const zoneless = truth.isZoned && outputRows > 0 ? { error: zoneError(truth, false) } : null;
+      if (counts.firstCell === null) return zoneless;
       const right = timeReadingOf(counts.firstCell);
       if (right.format?.pattern !== reading.reading.format?.pattern) {
-        if (right.format?.isDigitsOnly && (await facts()).type !== 'text') return { kind: 'never' };
+        if (right.format?.isDigitsOnly && (await facts()).type !== 'text')
+          return zoneless ?? { kind: 'never' };
         return { kind: 'instant', reading: right };
       }
       if (counts.unread > 0) {
-        return { kind: 'text', type: (await facts()).type, hasMissingRows: missingRows > 0 };
+        const { type } = await facts();
+        if (type === 'integer' || type === 'double') return zoneless ?? { kind: 'never' };
+        return { kind: 'text', type, hasMissingRows: missingRows > 0 };
       }
       return right.isZoned === truth.isZoned ? null : { error: zoneError(truth, right.isZoned) };
     }
