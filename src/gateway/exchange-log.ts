@@ -55,8 +55,13 @@ export class ExchangeLog implements AsyncDisposable {
   }
 }
 
+/** Names come from the agent; more than this many different ones are not gathered. */
+const MAX_NAMES = 200;
+
 const together = (known: readonly string[], more: readonly string[]): readonly string[] =>
-  more.every((name) => known.includes(name)) ? known : [...new Set([...known, ...more])];
+  known.length >= MAX_NAMES || more.every((name) => known.includes(name))
+    ? known
+    : [...new Set([...known, ...more])].slice(0, MAX_NAMES);
 
 /** The summary of all exchanges so far and one more. */
 export function summaryWith(summary: GatewaySummary, exchange: GatewayExchange): GatewaySummary {

@@ -23,6 +23,11 @@ import { withUsageAsked } from './usage-event.js';
 
 /** Longer paths are cut off silently by the system, and two runs would share a socket. */
 const MAX_SOCKET_PATH = 100;
+/** Requests are held in memory while they are read and cleaned; agents ask a few at a time. */
+const MAX_AT_ONCE = 16;
+/** A run that asks more often than this is not working; its further requests would only fill the disk with log. */
+const MAX_LOGGED_EXCHANGES = 20_000;
+const MAX_LOGGED_NAMES = 50;
 const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 /** Models may think long before the first byte. */
 const DEFAULT_IDLE_TIMEOUT_SECONDS = 600;
@@ -111,6 +116,10 @@ export class Gateway implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#isLogFull()) {
+      request.socket.destroy();
+      return;
+    }
     const began = performance.now();
     const draft = newDraft(request);
     try {
@@ -136,6 +145,10 @@ export class Gateway implements AsyncDisposable {
     draft.provider = route.provider?.name ?? null;
     if ('refusal' in route) return this.#refuse(request, response, draft, route.status, route.refusal);
     draft.protocol = route.protocol;
+    if (this.#open.size >= MAX_AT_ONCE) {
+      const refusal = `more than ${MAX_AT_ONCE} requests at once`;
+      return this.#refuse(request, response, draft, 429, refusal, { 'retry-after': '1' });
+    }
     const overspent = route.isGeneration ? this.#overspent() : undefined;
     if (overspent !== undefined) {
       return this.#refuse(request, response, draft, 429, overspent, { 'x-should-retry': 'false' });
@@ -177,7 +190,7 @@ export class Gateway implements AsyncDisposable {
     const model = typeof body.model === 'string' ? body.model.slice(0, 200) : null;
     draft.model = model;
     const clean = withoutHostedTools(body, protocol);
-    draft.hostedToolsRemoved = [...new Set(clean.removed)];
+    draft.hostedToolsRemoved = [...new Set(clean.removed)].slice(0, MAX_LOGGED_NAMES);
     if (clean.refusal !== undefined) {
       this.#refuse(request, response, draft, 403, clean.refusal);
       return undefined;
@@ -192,6 +205,10 @@ export class Gateway implements AsyncDisposable {
       model,
       hidesUsageEvent: asking !== undefined,
     };
+  }
+
+  #isLogFull(): boolean {
+    return this.log.summary().requests >= MAX_LOGGED_EXCHANGES;
   }
 
   /** Why a further generation would overspend, or undefined; counts the request when it is admitted. */
@@ -233,6 +250,10 @@ export class Gateway implements AsyncDisposable {
 
   #refuseRaw(request: IncomingMessage, socket: Socket, status: number, refusal: string): void {
     socket.on('error', () => {});
+    if (this.#isLogFull()) {
+      socket.destroy();
+      return;
+    }
     socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
     this.log.append({ ...newDraft(request), status, refusal });
   }

@@ -93,6 +93,22 @@ describe('refusals', () => {
     });
   });
 
+  it('meet what comes beside too many unanswered requests', async () => {
+    const held: (() => void)[] = [];
+    await withGateway(
+      (response) => held.push(() => response.end('{}')),
+      async (gateway) => {
+        const ask = () => askGateway(gateway.socketPath, '/openai/v1/responses', {});
+        const waiting = Array.from({ length: 16 }, ask);
+        while (held.length < 16) await new Promise((resolve) => setTimeout(resolve, 5));
+        const refused = await ask();
+        expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
+        for (const answer of held) answer();
+        expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(16).fill(200));
+      },
+    );
+  });
+
   it('begin when a budget of requests or tokens is spent, and tell once', async () => {
     const usage = { input_tokens: 60, output_tokens: 50 };
     for (const budget of [{ maxRequests: 2 }, { maxTokens: 200 }]) {

@@ -303,7 +303,7 @@ class BubblewrapRun implements PreparedSandbox {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#running?.kill();
-    await this.#running?.ended;
+    await this.#running?.ended.catch(() => {});
     await removeTree(this.folder);
   }
 }

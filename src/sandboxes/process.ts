@@ -204,7 +204,7 @@ class ProcessRun implements PreparedSandbox {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#running?.kill();
-    await this.#running?.ended;
+    await this.#running?.ended.catch(() => {});
     this.forwarder?.close();
     for (const copy of this.copies) await removeTree(copy);
     await removeTree(this.folder);

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { M4BenchError, messageOf } from '../support/errors.js';
 import { bytesOnDisk } from './folder-usage.js';
 import { memoryBytesOf, type ProcessRecord } from './process-tree.js';
 import type { CommandOutcome, CommandSpec, LimitName, SandboxLimits } from './sandbox.js';
@@ -53,8 +54,7 @@ export async function supervise(command: CommandSpec, supervised: Supervised): P
     } else supervised.kill();
   };
 
-  const stdout = captureStream(child.stdout!, command.stdoutPath, limits.streamBytes, () => end('stream'));
-  const stderr = captureStream(child.stderr!, command.stderrPath, limits.streamBytes, () => end('stream'));
+  const { stdout, stderr } = captureBoth(command, supervised, () => end('stream'));
   feedStdin(child, command.stdin);
 
   const onAbort = (): void => end('abort');
@@ -88,6 +88,24 @@ export async function supervise(command: CommandSpec, supervised: Supervised): P
     stderrBytes: stderr.seenBytes(),
     ...(exit.error === undefined ? {} : { startError: exit.error }),
   };
+}
+
+/** Captures both streams; when a file cannot be opened, nothing is left running. */
+function captureBoth(
+  { stdoutPath, stderrPath }: CommandSpec,
+  supervised: Supervised,
+  onOverflow: () => void,
+): { readonly stdout: StreamCapture; readonly stderr: StreamCapture } {
+  const { child, limits } = supervised;
+  try {
+    return {
+      stdout: captureStream(child.stdout!, stdoutPath, limits.streamBytes, onOverflow),
+      stderr: captureStream(child.stderr!, stderrPath, limits.streamBytes, onOverflow),
+    };
+  } catch (thrown) {
+    supervised.kill();
+    throw thrown;
+  }
 }
 
 function feedStdin(child: ChildProcess, text: string | undefined): void {
@@ -137,6 +155,14 @@ async function drained(streams: readonly StreamCapture[]): Promise<void> {
   const timer = setTimeout(() => {
     for (const stream of streams) stream.abandon();
   }, 2_000);
-  await Promise.allSettled(streams.map(({ done }) => done));
+  const results = await Promise.allSettled(streams.map(({ done }) => done));
   clearTimeout(timer);
+  const lost = results.find((result) => result.status === 'rejected');
+  if (lost === undefined) return;
+  throw new M4BenchError(
+    'STREAM_LOST',
+    `What a command wrote could not be kept: ${messageOf(lost.reason)}.`,
+    'Check the free space of the disk.',
+    { party: 'environment', cause: lost.reason },
+  );
 }

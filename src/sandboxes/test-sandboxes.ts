@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bubblewrapSandbox } from './bubblewrap.js';
 import { processSandbox } from './process.js';
+import { listProcesses } from './process-tree.js';
 import type {
   CommandOutcome,
   CommandSpec,
@@ -107,9 +107,13 @@ export function playScript(sandbox: Sandbox, script: string, setting: Setting = 
 
 /** Process ids on this machine whose command line holds a text. */
 export function processesNaming(text: string): readonly number[] {
-  const found = spawnSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).stdout;
-  return found
-    .split('\n')
-    .filter((line) => line.includes(text))
-    .map((line) => Number.parseInt(line, 10));
+  return listProcesses()
+    .map(({ pid }) => pid)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
+      } catch {
+        return false;
+      }
+    });
 }
