@@ -1,4 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { loadConcepts } from '../concepts/concept.js';
+import { conceptGraph } from '../concepts/graph.js';
+import { DuckSession } from '../duck/session.js';
+import { loadTasks } from './load-tasks.js';
+import { loadProtocol } from './protocol.js';
 import { removedRelations, withDescendants } from './removal.js';
 
 /** What the tables around SOFA read, after concepts/dependencies.md of the specification. */
@@ -63,5 +68,39 @@ describe('removedRelations', () => {
   it('keeps a listed relation that no concept defines', () => {
     const task = { ...sofaTask, removesPublished: ['mimiciv_derived.gone'] };
     expect(removedRelations(task, { removal: 'lineage' }, graph)).toEqual(['mimiciv_derived.gone']);
+  });
+});
+
+describe('the shipped tasks under removal by lineage', () => {
+  it('leave nothing that descends from a removed relation, and standard tasks keep intermediates', async () => {
+    await using session = await DuckSession.open();
+    const shipped = await conceptGraph(session, await loadConcepts());
+    const protocol = await loadProtocol('m4bench-1');
+    for (const task of (await loadTasks()).filter(({ database }) => database === 'mimic-iv')) {
+      const removed = new Set(
+        removedRelations(task, protocol, shipped).map((relation) => relation.replace('mimiciv_derived.', '')),
+      );
+      const left = [...shipped.keys()].filter((table) => !removed.has(table));
+      for (const table of left) {
+        const reads = shipped.get(table)?.derivedTables ?? [];
+        expect(
+          reads.filter((source) => removed.has(source)),
+          `${task.name}: ${table}`,
+        ).toEqual([]);
+      }
+      expect(left.length > 0, task.name).toBe(task.mode === 'standard');
+    }
+  });
+
+  it('take the Sepsis-3 table away from the standard SOFA task', async () => {
+    await using session = await DuckSession.open();
+    const shipped = await conceptGraph(session, await loadConcepts());
+    const task = (await loadTasks()).find(({ name }) => name === 'mimic-sofa-24h');
+    expect(task?.mode).toBe('standard');
+    expect(task && removedRelations(task, { removal: 'lineage' }, shipped)).toEqual([
+      'mimiciv_derived.first_day_sofa',
+      'mimiciv_derived.sepsis3',
+      'mimiciv_derived.sofa',
+    ]);
   });
 });

@@ -1,0 +1,152 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { loadConcepts } from '../concepts/concept.js';
+import { loadSourceSchema } from '../datasets/source-schema.js';
+import { DuckSession } from '../duck/session.js';
+import { M4BenchError } from '../support/errors.js';
+import { benchmarkFolder } from '../support/home.js';
+import { contractFindings, createEmptyDatabase } from './lint/contract-rules.js';
+import { decoyFindings } from './lint/decoy-rules.js';
+import { assetsFile, loadFamilyRecords, reviewersFile } from './lint/family-records.js';
+import type { Finding } from './lint/finding.js';
+import { instructionFindings } from './lint/instruction-rules.js';
+import { operationalSpecFindings } from './lint/operational-spec-rules.js';
+import {
+  type FamilyContent,
+  factFindings,
+  missingRecordFindings,
+  provenanceFindings,
+  tierFindings,
+} from './lint/record-rules.js';
+import { removedRelationFindings, skillTextFindings, variantFindings } from './lint/skill-rules.js';
+import { tableNamesOf } from './lint/source-names.js';
+import { type LoadTasksOptions, loadTasks } from './load-tasks.js';
+import type { Task } from './task.js';
+import { readTomlFile } from './toml-file.js';
+
+export type { Finding } from './lint/finding.js';
+
+/**
+ * Checks the whole content: instructions, skills, operational specifications, controls, contracts and records.
+ *
+ * Returns every finding with file, line and rule, ordered by file. Content that cannot even be loaded gives one
+ * finding with the rule `content-invalid`.
+ */
+export async function lintContent(options: LoadTasksOptions = {}): Promise<readonly Finding[]> {
+  try {
+    const findings = await lintLoaded(options);
+    return [...findings].sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
+  } catch (thrown) {
+    if (!(thrown instanceof M4BenchError) || thrown.party !== 'user') throw thrown;
+    return [invalidContent(thrown)];
+  }
+}
+
+/** The finding for content that cannot be loaded; its messages begin with file and, where known, line. */
+function invalidContent(error: M4BenchError): Finding {
+  const place = /^(\/[^:]+?)(?::(\d+))?(?::\d+)?: /.exec(error.message);
+  return {
+    file: place?.[1] ?? '',
+    line: Number(place?.[2] ?? 1),
+    rule: 'content-invalid',
+    message: `${place === null ? error.message : error.message.slice(place[0].length)} ${error.remedy}`,
+  };
+}
+
+async function lintLoaded(options: LoadTasksOptions): Promise<readonly Finding[]> {
+  const contentFolder = options.contentFolder ?? benchmarkFolder();
+  const tasks = await loadTasks(options);
+  const families = await familiesOf(tasks);
+  const schemas = [await loadSourceSchema('mimic-iv'), await loadSourceSchema('eicu')];
+  const tableNames = tableNamesOf(schemas);
+  const conceptFolder = join(contentFolder, 'concepts', 'mimic-iv');
+  const concepts = (await loadConcepts(conceptFolder)).map((concept) => concept.table);
+  const library = tasks[0]?.material.library ?? [];
+  await using session = await DuckSession.open();
+  await createEmptyDatabase(session, schemas, conceptFolder);
+  const findings: Finding[] = [];
+  for (const task of tasks) {
+    findings.push(
+      ...instructionFindings(task, tableNames),
+      ...operationalSpecFindings(task, tableNames),
+      ...removedRelationFindings(task, concepts),
+    );
+  }
+  for (const skill of library) findings.push(...(await skillTextFindings(session, skill)));
+  findings.push(...variantFindings(library));
+  findings.push(...decoyFindings(families, (mapping) => join(contentFolder, 'decoys', `${mapping}.toml`)));
+  findings.push(...(await contractFindings(session, tasks)));
+  findings.push(...(await recordFindings(families, join(contentFolder, 'families'))));
+  for (const family of families) findings.push(...(await strayFindings(family)));
+  return uniqueFindings(findings);
+}
+
+/** A skill shared by several tasks gives the same finding for each of them. */
+function uniqueFindings(findings: readonly Finding[]): readonly Finding[] {
+  const seen = new Map(findings.map((finding) => [JSON.stringify(finding), finding]));
+  return [...seen.values()];
+}
+
+async function familiesOf(tasks: readonly Task[]): Promise<readonly FamilyContent[]> {
+  const library = tasks[0]?.material.library ?? [];
+  const names = [...new Set(tasks.map((task) => task.family))];
+  return Promise.all(
+    names.map(async (name) => {
+      const own = tasks.filter((task) => task.family === name);
+      const folder = dirname(dirname(own[0]?.instructionFile ?? ''));
+      return {
+        name,
+        folder,
+        tasks: own,
+        skills: library
+          .filter((skill) => skill.family === name)
+          .sort((a, b) => (a.folder < b.folder ? -1 : 1)),
+        records: await loadFamilyRecords(folder),
+      };
+    }),
+  );
+}
+
+async function recordFindings(
+  families: readonly FamilyContent[],
+  shippedFolder: string,
+): Promise<readonly Finding[]> {
+  const keysOf = async (
+    name: string,
+    schema: typeof reviewersFile | typeof assetsFile,
+  ): Promise<Set<string>> => {
+    const file = join(shippedFolder, name);
+    if (!existsSync(file)) return new Set();
+    return new Set(Object.keys(await readTomlFile(file, schema, 'RECORD_INVALID', 'record')));
+  };
+  const reviewers = await keysOf('reviewers.toml', reviewersFile);
+  const assets = await keysOf('assets.toml', assetsFile);
+  const findings: Finding[] = [];
+  for (const family of families) {
+    // A user's own family may do without the records of the shipped ones.
+    if (dirname(family.folder) === shippedFolder) findings.push(...missingRecordFindings(family));
+    findings.push(...factFindings(family));
+    findings.push(...(await provenanceFindings(family, reviewers, assets)));
+    findings.push(...(await tierFindings(family)));
+  }
+  return findings;
+}
+
+/** Files that belong to no task: a specification without task, or notes inside the folder of the tasks. */
+async function strayFindings(family: FamilyContent): Promise<readonly Finding[]> {
+  const expected = family.tasks.flatMap((task) => [`${task.name}.toml`, `${task.name}.md`]);
+  const findings: Finding[] = [];
+  for (const folder of ['tasks', 'operational-spec']) {
+    const entries = await readdir(join(family.folder, folder)).catch(() => []);
+    for (const entry of entries.filter((name) => !expected.includes(name))) {
+      findings.push({
+        file: join(family.folder, folder, entry),
+        line: 1,
+        rule: 'stray-file',
+        message: 'belongs to no task of the family; move reviewer notes to notes.md, or remove it.',
+      });
+    }
+  }
+  return findings;
+}

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { derivedSchema, loadConcepts } from '../../concepts/concept.js';
+import { conceptGraph } from '../../concepts/graph.js';
+import type { SourceSchema } from '../../datasets/source-schema.js';
+import { describeQuery } from '../../duck/parquet.js';
+import type { DuckSession } from '../../duck/session.js';
+import { identifier, relation } from '../../duck/sql.js';
+import { messageOf } from '../../support/errors.js';
+import type { Task } from '../task.js';
+import type { Finding } from './finding.js';
+
+/** Empty source tables and every concept as a view, so that a reference can be described without data. */
+export async function createEmptyDatabase(
+  session: DuckSession,
+  schemas: readonly SourceSchema[],
+  conceptFolder: string,
+): Promise<void> {
+  for (const source of schemas) {
+    for (const schema of source.schemas)
+      await session.run(`create schema if not exists ${identifier(schema)}`);
+    for (const table of source.tables) {
+      const columns = table.columns.map(({ name, type }) => `${identifier(name)} ${type}`).join(', ');
+      await session.run(`create table ${relation(table.schema, table.name)} (${columns})`);
+    }
+  }
+  await session.run(`create schema if not exists ${identifier(derivedSchema)}`);
+  for (const { concept } of (await conceptGraph(session, await loadConcepts(conceptFolder))).values()) {
+    await session.run(`create view ${relation(derivedSchema, concept.table)} as ${concept.sql.query}`);
+  }
+}
+
+/** Every contract column is a column of the reference; a task without reference query cannot be scored. */
+export async function contractFindings(
+  session: DuckSession,
+  tasks: readonly Task[],
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const task of tasks) {
+    const file = task.referenceFile;
+    if (!existsSync(file)) {
+      findings.push({
+        file,
+        line: 1,
+        rule: 'reference-file',
+        message: `the reference query ${task.reference} of ${task.name} does not exist.`,
+      });
+      continue;
+    }
+    const query = (await readFile(file, 'utf8')).trimEnd().replace(/;$/, '');
+    const columns = await describeQuery(session, query).catch((thrown: unknown) => messageOf(thrown));
+    if (typeof columns === 'string') {
+      findings.push({ file, line: 1, rule: 'reference-query', message: columns });
+      continue;
+    }
+    const names = columns.map((column) => column.name);
+    for (const column of task.contract.requiredColumns.filter((required) => !names.includes(required))) {
+      findings.push({
+        file,
+        line: 1,
+        rule: 'contract-column',
+        message: `the contract of ${task.name} asks for ${column}, which the reference does not have.`,
+      });
+    }
+    for (const column of Object.keys(task.contract.tolerance)) {
+      const type = columns.find(({ name }) => name === column)?.type ?? '';
+      if (/^(VARCHAR|BOOLEAN)/.test(type)) {
+        findings.push({
+          file,
+          line: 1,
+          rule: 'contract-tolerance',
+          message: `the tolerance of ${column} has no meaning for ${type}.`,
+        });
+      }
+    }
+  }
+  return findings;
+}

@@ -1,0 +1,47 @@
+import { collapsed, type Finding } from './finding.js';
+import { type FamilyContent, quotesOf } from './record-rules.js';
+
+/** Quotes shorter than this are too common to tell one text from another. */
+const tellingQuote = 12;
+
+/**
+ * A decoy is a real skill of another family that does not give the task away: never the task's own skill, never a
+ * text that states every fact of one of the task's skills, and in the far mapping none of its facts.
+ */
+export function decoyFindings(
+  families: readonly FamilyContent[],
+  decoyFile: (mapping: 'published' | 'far') => string,
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const task of families.flatMap((family) => family.tasks)) {
+    for (const mapping of ['published', 'far'] as const) {
+      const decoy = task.material.decoys[mapping];
+      if (decoy === undefined) continue;
+      const add = (rule: string, message: string): void => {
+        findings.push({ file: decoyFile(mapping), line: 1, rule, message: `${task.name}: ${message}` });
+      };
+      if (decoy.family === task.family || task.skills.some((skill) => skill.name === decoy.name)) {
+        add('decoy-own', `${decoy.name} is a skill of the task itself; choose another family.`);
+        continue;
+      }
+      const text = collapsed(decoy.body);
+      for (const skill of task.skills) {
+        const facts = families.find((family) => family.name === skill.family)?.records.facts;
+        const quotes = quotesOf(facts, skill.name);
+        const shared = quotes.filter((quote) => text.includes(collapsed(quote)));
+        if (quotes.length > 0 && shared.length === quotes.length) {
+          add('decoy-superset', `${decoy.name} states every fact of ${skill.name}; choose another skill.`);
+        } else if (mapping === 'far') {
+          const telling = shared.find((quote) => quote.length >= tellingQuote);
+          if (telling !== undefined) {
+            add(
+              'decoy-far',
+              `${decoy.name} states "${telling}" as ${skill.name} does; choose a more distant skill.`,
+            );
+          }
+        }
+      }
+    }
+  }
+  return findings;
+}
