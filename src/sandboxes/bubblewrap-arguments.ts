@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { M4BenchError } from '../support/errors.js';
 import { packageRoot } from '../support/home.js';
@@ -93,17 +93,27 @@ export function checkInputs(inputs: readonly InputMount[], separation: Separatio
   }
 }
 
-/** As another user the agent sees only what everybody may read. */
-function checkReadable({ source }: InputMount): void {
-  const found = lstatSync(source);
-  const needed = found.isDirectory() ? 0o005 : 0o004;
-  if (found.isSymbolicLink() || (found.mode & needed) === needed) return;
-  throw new M4BenchError(
-    'SANDBOX_INPUT_UNREADABLE',
-    `${source} is readable by its owner only, and the agent runs as another user.`,
-    `Run: chmod -R go+rX ${source}`,
-    { party: 'environment' },
-  );
+/** Entries of an input that are looked at; data folders hold a few dozen, packages of CLIs many thousands. */
+const MAX_CHECKED_ENTRIES = 500;
+
+/** As another user the agent sees only what everybody may read; better told now than found by the agent. */
+export function checkReadable({ source }: InputMount): void {
+  const pending = [realpathSync(source)];
+  for (let checked = 0; pending.length > 0 && checked < MAX_CHECKED_ENTRIES; checked += 1) {
+    const path = pending.pop()!;
+    const found = lstatSync(path);
+    if (found.isSymbolicLink()) continue;
+    const needed = found.isDirectory() ? 0o005 : 0o004;
+    if ((found.mode & needed) !== needed) {
+      throw new M4BenchError(
+        'SANDBOX_INPUT_UNREADABLE',
+        `${path} is readable by its owner only, and the agent runs as another user.`,
+        `Run: chmod -R go+rX ${source}`,
+        { party: 'environment' },
+      );
+    }
+    if (found.isDirectory()) pending.push(...readdirSync(path).map((name) => join(path, name)));
+  }
 }
 
 function systemMounts(): string[] {

@@ -11,6 +11,7 @@ import {
   type BubblewrapLayout,
   bubblewrapOptions,
   checkInputs,
+  checkReadable,
   DESCRIPTORS,
   etcFiles,
   INSIDE_GATEWAY_URL,
@@ -167,6 +168,7 @@ class BubblewrapRun implements PreparedSandbox {
     const { separation, features } = installation;
     const tools = toolMounts();
     checkInputs(spec.inputs, separation);
+    if (separation === 'dropped-user') tools.forEach(checkReadable);
     const folder = await createRuntimeFolder('sandbox');
     try {
       // An id that no account has; the folder around the work folder keeps everyone else out.

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -31,6 +31,22 @@ describe.each(isolated)('$name: inputs that cannot be shown', ({ sandbox }) => {
       message: expect.stringContaining(reason) as string,
     });
   });
+
+  it.runIf(process.getuid?.() === 0)(
+    'says before the run that the agent, as another user, could not read an input',
+    async () => {
+      mkdirSync(join(folder, 'data'));
+      writeFileSync(join(folder, 'data', 'stays.parquet'), '', { mode: 0o600 });
+      chmodSync(folder, 0o755);
+      await expect(
+        withSandbox(sandbox, { inputs: [{ source: folder, target: '/data' }] }, async () => 0),
+      ).rejects.toMatchObject({
+        code: 'SANDBOX_INPUT_UNREADABLE',
+        message: expect.stringContaining('stays.parquet') as string,
+        remedy: `Run: chmod -R go+rX ${folder}`,
+      });
+    },
+  );
 
   it('refuses a source that is not there, and a work file that leaves its folder', async () => {
     const missing = [{ source: join(folder, 'missing'), target: '/data' }];
