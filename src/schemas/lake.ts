@@ -19,6 +19,7 @@ import { buildDictionary, codedTable, type SchemaDictionary } from './dictionary
 import { type Presentation, presentationFolder, presentedPath } from './presentation.js';
 import { type PresentedTable, presentedNames, presentedTables } from './presented-tables.js';
 import { schemaWordCodec } from './schema-words.js';
+import { noQueryValues, type QueryValues } from './sql-translator.js';
 import type { ValueCodec } from './value-codec.js';
 
 /** A file of a transformed lake and the record beside it. */
@@ -37,6 +38,8 @@ export interface SchemaLake {
   readonly catalog: NativeCatalog;
   readonly dictionary: SchemaDictionary;
   readonly codecs: readonly ValueCodec[];
+  /** What queries must say differently. */
+  readonly values: QueryValues;
   readonly tables: readonly LakeTable[];
 }
 
@@ -65,6 +68,7 @@ export async function describeLake(
     catalog,
     dictionary,
     codecs: [schemaWordCodec(dictionary, catalog)],
+    values: noQueryValues,
   };
 }
 
