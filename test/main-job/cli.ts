@@ -24,6 +24,20 @@ export async function m4bench(
   return { exitCode, stdout, stderr };
 }
 
+/** Starts the command line and kills it with SIGKILL after a while; true when it was still running. */
+export async function m4benchKilledAfter(
+  home: string,
+  words: readonly string[],
+  milliseconds: number,
+): Promise<boolean> {
+  const child = execa(
+    process.execPath,
+    ['--import', 'tsx', join(packageRoot(), 'src', 'cli', 'main.ts'), ...words, '--home', home],
+    { cwd: packageRoot(), reject: false, stdin: 'ignore', timeout: milliseconds, killSignal: 'SIGKILL' },
+  );
+  return (await child).timedOut;
+}
+
 /** Folder with the open demo data and their expected results, or undefined where they are not. */
 export function testData(): string | undefined {
   const folder = resolve(process.env.M4BENCH_TEST_DATA ?? join(packageRoot(), '..', 'shared'));

@@ -9,7 +9,7 @@ import { sandboxOf } from '../../src/sandboxes/sandboxes.js';
 import { packageRoot } from '../../src/support/home.js';
 import { ModelServer } from '../model-server/model-server.js';
 import type { Scenario } from '../model-server/scenario.js';
-import { m4bench, testData } from './cli.js';
+import { m4bench, m4benchKilledAfter, testData } from './cli.js';
 
 /**
  * The main job as a user does it, through the command line: data in, a real coding agent in a real sandbox against a
@@ -281,4 +281,38 @@ describe.skipIf(!bubblewrap.available)('the main job', () => {
     const again = await m4bench(home, [...words, '--again', '--json']);
     expect(JSON.parse(again.stdout)).toMatchObject({ trial: 2 });
   }, 60_000);
+
+  test('a campaign that is killed again and again ends with every run once', async () => {
+    const words = [
+      'campaign',
+      'run',
+      'killed',
+      '--agent',
+      'sql',
+      '--sql',
+      quickstartQuery('{task}', 'skilled'),
+      '--dataset',
+      dataset,
+      '--task',
+      'mimic-meld-24h-raw,mimic-sirs-24h-raw',
+      '--trials',
+      '3',
+    ];
+    let kills = 0;
+    // Start-up takes a second or more, so these instants fall into preparation, runs and the writing of results.
+    for (const milliseconds of [1200, 2500, 3500, 4500, 6000]) {
+      if (await m4benchKilledAfter(home, words, milliseconds)) kills += 1;
+    }
+    expect(kills).toBeGreaterThan(0);
+    const call = await m4bench(home, [...words, '--json']);
+    expect(call.exitCode).toBe(0);
+    const outcome = JSON.parse(call.stdout) as { ran: number; kept: number; results: RunResult[] };
+    expect(outcome.ran + outcome.kept).toBe(12);
+    const all = await resultsOf('killed');
+    expect(all).toHaveLength(12);
+    expect(new Set(all.map(({ result }) => result.runId)).size).toBe(12);
+    expect(all.every(({ result }) => result.reward === 1 && result.attempts.length === 1)).toBe(true);
+    const left = await readdir(join(home, 'campaigns', 'killed'), { recursive: true });
+    expect(left.filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  }, 180_000);
 });
