@@ -285,7 +285,8 @@ function resampledDelta(task: TaskTrials, stream: RandomStream): number {
 }
 
 function resampledMean(values: readonly number[], stream: RandomStream): number {
+  const count = values.length;
   let sum = 0;
-  for (let picked = 0; picked < values.length; picked += 1) sum += values[stream.below(values.length)]!;
-  return sum / values.length;
+  for (let picked = 0; picked < count; picked += 1) sum += values[stream.below(count)]!;
+  return sum / count;
 }

@@ -49,7 +49,7 @@ export function integrityTable(
     ['Cells', cellsOf(rows).length],
     ...flagCounts(rows),
     ['Missing rewards (unjudged)', countOf(rows, (row) => row.reward === null)],
-    ['Agent failures', countOf(rows, (row) => row.failure === 'agent')],
+    ['Failures counted as 0', countOf(rows, (row) => row.failure !== null && row.reward !== null)],
     ['Strict passes', countOf(rows, isStrictPass)],
     ['Strict passes, standard tasks', byMode('standard', isStrictPass)],
     ['Strict passes, raw tasks', byMode('raw', isStrictPass)],
@@ -234,7 +234,7 @@ export function failureTable(stratum: Stratum): Table | undefined {
     );
   if (rows.length === 0) return undefined;
   return {
-    title: 'Failures by arm: agent failures count as reward 0, unjudged runs are in no mean',
+    title: 'Failures by arm: judged failures count as reward 0, unjudged runs are in no mean',
     columns: ['arm', 'reason', 'runs', 'countedAsZero', 'unjudged', 'of'],
     rows,
   };

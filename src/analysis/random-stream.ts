@@ -113,7 +113,7 @@ function xoshiro(seed: number): RandomStream {
       // (Lemire 2019).
       for (;;) {
         const product = uint32() * bound;
-        const high = Math.floor(product / 4294967296);
+        const high = (product * 2 ** -32) | 0;
         const low = product - high * 4294967296;
         if (low >= bound || low >= 4294967296 % bound) return high;
       }

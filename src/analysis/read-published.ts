@@ -253,8 +253,13 @@ function commonRow(row: z.infer<typeof commonColumns>, campaign: string) {
     trial: row.trial,
     reward: row.reward,
     rewardRobust: null,
-    // The published records do not tell infrastructure failures apart; all of them count as zeros there.
-    failure: row.errors > 0 ? ('agent' as const) : null,
+    // Exit 125 is the container runtime's own failure. The published means count it as 0 like all others.
+    failure:
+      row.errors === 0
+        ? null
+        : row.agent_returncode === 125
+          ? ('infrastructure' as const)
+          : ('agent' as const),
     passedChecks: row.passed,
     failedChecks: row.failed,
     errors: row.errors,

@@ -1,4 +1,4 @@
-import { hashOf } from '../support/hashing.js';
+import { hashOf, sha256 } from '../support/hashing.js';
 import type { RunRow } from './run-row.js';
 import type { TaskFacts } from './task-facts.js';
 
@@ -52,8 +52,14 @@ export function joinRunSets(sets: readonly RunSet[]): RunSet {
   };
 }
 
+/** A row as one line; its keys in fixed order, as they are few and their values are small. */
+function canonicalLine(row: RunRow): string {
+  const entries = Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify(entries);
+}
+
 /** Hash of everything that the numbers of an analysis come from; the order of the rows does not matter. */
 export function runSetHash(set: RunSet): string {
-  const unordered = (rows: readonly RunRow[]): readonly string[] => rows.map(hashOf).sort();
+  const unordered = (rows: readonly RunRow[]): string => sha256(rows.map(canonicalLine).sort().join('\n'));
   return hashOf({ ...set, rows: unordered(set.rows), superseded: unordered(set.superseded) });
 }

@@ -57,7 +57,7 @@ function rewardAlternatives(rows: readonly RunRow[], tasks: TaskIndex): readonly
   return [
     { analysis: 'Headline', rows, changed: 0 },
     altered('First attempts instead of replaced ones', rows, (row) => withFirstAttempt(row).reward),
-    filtered('Agent failures left out', rows, (row) => row.failure !== 'agent'),
+    filtered('Failures left out', rows, (row) => row.failure === null),
     altered('Unjudged runs as zero', rows, (row) => row.reward ?? 0),
     altered('Declared value columns only', rows, (row) => declaredReward(row, tasks)),
     ...(robustKnown
@@ -87,7 +87,7 @@ function nmaeAlternatives(rows: readonly RunRow[]): readonly Alternative[] {
       'Ordered nMAE, failures at 1',
       rows,
       (row) =>
-        row.failure === 'agent' || (row.errors > 0 && row.reward !== null)
+        row.reward !== null && (row.failure !== null || row.errors > 0)
           ? ordered.has(row.task)
             ? 1
             : null
@@ -106,7 +106,7 @@ function nmaeAlternatives(rows: readonly RunRow[]): readonly Alternative[] {
 /** nMAE over all reference rows: what was not found counts 1. */
 function nmaeWithCoverage(row: RunRow, hasOrdered: boolean): number | null {
   if (!hasOrdered || row.reward === null) return null;
-  if (row.failure === 'agent' || row.errors > 0 || row.orderedNmae === null) return 1;
+  if (row.failure !== null || row.errors > 0 || row.orderedNmae === null) return 1;
   const found = row.keyRecall ?? 1;
   return found * row.orderedNmae + (1 - found);
 }
@@ -142,19 +142,21 @@ export function microEffect(rows: readonly RunRow[], context: AnalysisContext): 
   });
   const complete = sums.filter(([, without, , withSkill]) => without > 0 && withSkill > 0);
   if (complete.length === 0) return undefined;
-  const meansOf = (picked: Iterable<(typeof complete)[number]>): readonly [number, number] => {
+  // Index lists, not row lists: this runs once per resample.
+  const armMeans = (picked: Iterable<number>): readonly [number, number] => {
     let [a, n, b, m] = [0, 0, 0, 0];
-    for (const [noSkill, noSkillRuns, withSkill, withSkillRuns] of picked) {
-      a += noSkill;
-      n += noSkillRuns;
-      b += withSkill;
-      m += withSkillRuns;
+    for (const index of picked) {
+      const sum = complete[index]!;
+      a += sum[0];
+      n += sum[1];
+      b += sum[2];
+      m += sum[3];
     }
     return [a / n, b / m];
   };
-  const [noSkill, withSkill] = meansOf(complete);
+  const [noSkill, withSkill] = armMeans(complete.keys());
   const interval = microInterval(complete.length, context, (picked) => {
-    const [without, withIt] = meansOf(Array.from(picked, (index) => complete[index]!));
+    const [without, withIt] = armMeans(picked);
     return withIt - without;
   });
   return {
@@ -190,7 +192,7 @@ function ratioRows(
   const alternatives: readonly (readonly [string, Stratum])[] = [
     ['headline', stratum],
     ['first attempts', { ...stratum, rows: stratum.rows.map(withFirstAttempt) }],
-    ['agent failures left out', { ...stratum, rows: stratum.rows.filter((row) => row.failure !== 'agent') }],
+    ['failures left out', { ...stratum, rows: stratum.rows.filter((row) => row.failure === null) }],
   ];
   return alternatives.flatMap(([name, changed]) =>
     (schemaGeneralisation(changed, context, printed)?.effects ?? [])
@@ -210,7 +212,7 @@ function ratioRows(
                 .length
             : name === 'headline'
               ? 0
-              : stratum.rows.filter((row) => row.schema === effect.schema && row.failure === 'agent').length,
+              : stratum.rows.filter((row) => row.schema === effect.schema && row.failure !== null).length,
       })),
   );
 }
