@@ -1,4 +1,5 @@
 import type { InputMount, WorkFile } from '../sandboxes/sandbox.js';
+import type { Transcript } from './transcript.js';
 
 /** Requested reasoning effort; `auto` is the adapter's documented choice, `default` leaves it to the provider. */
 export type Effort = 'auto' | 'default' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
@@ -31,6 +32,8 @@ export interface AgentLaunch {
   readonly inputs: readonly InputMount[];
   /** Configuration the CLI reads, relative to the work folder. */
   readonly workFiles: readonly WorkFile[];
+  /** Model slots that were set beside the asked model, as `slot=model`, for the record. */
+  readonly overrides?: readonly string[];
 }
 
 /** Tokens as billed over all requests of a run. */
@@ -51,6 +54,7 @@ export interface TokenCounts {
 export interface TraceReading {
   readonly tokens?: TokenCounts;
   readonly models: readonly string[];
+  /** Replies of a model, as far as the trace tells them apart. */
   readonly turns: number;
   /** Commands the agent ran, in order, cut to 2,000 characters each. */
   readonly commands: readonly string[];
@@ -80,6 +84,8 @@ export interface Agent {
   readonly autoEffort: Effort;
   probe(): Promise<AgentAvailability>;
   launch(request: AgentRequest): Promise<AgentLaunch>;
-  /** Reads the trace file (bytes of the command's standard output); tolerant of damage. */
+  /** Reads the trace file (bytes of the command's standard output) as a transcript; tolerant of damage. */
+  readTranscript(tracePath: string): Promise<Transcript>;
+  /** The summary of the same. */
   readTrace(tracePath: string): Promise<TraceReading>;
 }

@@ -16,12 +16,12 @@ describe('the list of agents', () => {
     expect(agentNames.map((name) => agentNamed(name, settings).name)).toEqual(agentNames);
   });
 
-  test('only the reference is handed the answer, and only Codex needs a model', () => {
+  test('only the reference is handed the answer, and only the agents of the benchmark itself need no model', () => {
     const agents = agentNames.map((name) => agentNamed(name, settings));
     const named = (holds: (agent: Agent) => boolean): string[] =>
       agents.filter(holds).map((agent) => agent.name);
     expect(named((agent) => agent.isHandedTheAnswer)).toEqual(['reference']);
-    expect(named((agent) => agent.needsModel)).toEqual(['codex']);
+    expect(named((agent) => !agent.needsModel)).toEqual(['sql', 'reference', 'empty']);
   });
 
   test.each(['codx', 'Codex', 'codex-cli'])('for %s the error names codex', (name) => {

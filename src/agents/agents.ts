@@ -1,7 +1,8 @@
+import { suggestionFor } from '../support/closest-name.js';
 import { M4BenchError } from '../support/errors.js';
-import { suggestionFor } from '../tasks/closest-name.js';
 import type { Agent } from './agent.js';
 import type { AgentSettings } from './agent-settings.js';
+import { claudeAgent } from './claude.js';
 import { codexAgent } from './codex.js';
 import { emptyAgent } from './empty.js';
 import { referenceAgent } from './reference.js';
@@ -10,6 +11,7 @@ import { sqlAgent } from './sql.js';
 /** Every agent, by the name used on the command line. A new one is a file beside this one and a line here. */
 const AGENTS: Readonly<Record<string, (settings: AgentSettings) => Agent>> = {
   codex: codexAgent,
+  claude: claudeAgent,
   sql: sqlAgent,
   reference: referenceAgent,
   empty: emptyAgent,

@@ -1,7 +1,7 @@
-import type { Agent, AgentLaunch, AgentRequest, TraceReading } from './agent.js';
+import type { Agent, AgentLaunch, AgentRequest } from './agent.js';
 import { resolveEffort } from './effort.js';
-
-const NO_TRACE: TraceReading = { models: [], turns: 0, commands: [], errors: [] };
+import { readTextTrace } from './text-trace.js';
+import { readingOf } from './transcript.js';
 
 /** An agent of the benchmark itself: one command inside the sandbox, no model, no installation, no trace of its own. */
 export function builtInAgent(
@@ -21,7 +21,8 @@ export function builtInAgent(
       resolveEffort(agent, request.effort);
       return { environment: {}, inputs: [], ...(await plan(request)) };
     },
-    readTrace: async () => NO_TRACE,
+    readTranscript: readTextTrace,
+    readTrace: async (tracePath) => readingOf(await readTextTrace(tracePath)),
   };
   return agent;
 }

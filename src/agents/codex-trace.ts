@@ -1,120 +1,138 @@
 import { z } from 'zod';
-import type { TokenCounts, TraceReading } from './agent.js';
-import { type TraceRecord, traceRecords } from './trace-lines.js';
-
-const MAX_COMMANDS = 5_000;
-const MAX_ERRORS = 200;
-const MAX_MODELS = 20;
-const MAX_TEXT = 2_000;
-
-const count = z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER).catch(0);
-const text = z.string().optional().catch(undefined);
+import { withoutShell } from './shell-words.js';
+import { countField, numberField, objectField, textField } from './trace-fields.js';
+import { readJsonTrace, type TraceRecord } from './trace-lines.js';
+import type { Transcript } from './transcript.js';
+import {
+  addCall,
+  addReasoning,
+  addResult,
+  addText,
+  addTokens,
+  beginTurn,
+  noteError,
+  noteModel,
+  type TranscriptDraft,
+} from './transcript-draft.js';
 
 /** The parts of an event of `codex exec --json` that are read; everything else may be anything. */
 const eventSchema = z.object({
   type: z.string().catch(''),
-  model: text,
-  model_id: text,
-  message: text,
-  error: z.object({ message: text }).optional().catch(undefined),
-  usage: z
-    .object({
-      input_tokens: count,
-      cached_input_tokens: count,
-      cache_write_input_tokens: count,
-      output_tokens: count,
-      reasoning_output_tokens: count,
-    })
-    .optional()
-    .catch(undefined),
+  model: textField,
+  model_id: textField,
+  message: textField,
+  error: objectField({ message: textField }),
+  usage: objectField({
+    input_tokens: countField,
+    cached_input_tokens: countField,
+    cache_write_input_tokens: countField,
+    output_tokens: countField,
+    reasoning_output_tokens: countField,
+  }),
   item: z
-    .object({ id: text, type: z.string().catch(''), command: text, message: text })
+    .looseObject({ type: z.string().catch('') })
     .optional()
     .catch(undefined),
 });
-type Event = z.infer<typeof eventSchema>;
 
-interface Gathered {
-  tokens: TokenCounts | undefined;
-  turns: number;
-  readonly models: Set<string>;
-  /** By item id: an item starts and completes in two events, and a cut trace has the first only. */
-  readonly commands: Map<string, string>;
-  readonly errors: string[];
-}
+const itemSchema = z.looseObject({
+  id: textField,
+  text: textField,
+  message: textField,
+  command: textField,
+  aggregated_output: textField,
+  exit_code: numberField,
+  status: textField,
+});
+type Item = z.infer<typeof itemSchema>;
+
+/** Items that are uses of a tool, beside the shell. */
+const TOOL_ITEMS = ['file_change', 'mcp_tool_call', 'web_search', 'collab_tool_call'];
 
 /**
- * Reads what `codex exec --json` printed. Usage is stated once a turn (`turn.completed`), as the sum over the
- * turn's requests; a run that was cut has none. Retry notices count as errors: they tell of provider trouble.
+ * Reads what `codex exec --json` printed. It holds no times, and usage once a turn of the conversation
+ * (`turn.completed`), as the sum over its requests; a run that was cut has none. Where one reply of the model ends
+ * and the next begins is not said: what comes after a finished command counts as a new reply.
  */
-export async function readCodexTrace(tracePath: string): Promise<TraceReading> {
-  const gathered: Gathered = {
-    tokens: undefined,
-    turns: 0,
-    models: new Set(),
-    commands: new Map(),
-    errors: [],
-  };
-  for await (const record of traceRecords(tracePath)) gather(gathered, record);
-  return {
-    ...(gathered.tokens === undefined ? {} : { tokens: gathered.tokens }),
-    models: [...gathered.models],
-    turns: gathered.turns,
-    commands: [...gathered.commands.values()],
-    errors: gathered.errors,
-  };
+export function readCodexTrace(tracePath: string): Promise<Transcript> {
+  return readJsonTrace('codex', tracePath, takeEvent);
 }
 
-function gather(gathered: Gathered, record: TraceRecord): void {
+function takeEvent(draft: TranscriptDraft, record: TraceRecord): boolean {
   const event = eventSchema.parse(record);
   switch (event.type) {
-    case 'thread.started': {
-      const model = event.model ?? event.model_id;
-      if (model && gathered.models.size < MAX_MODELS) gathered.models.add(model.slice(0, MAX_TEXT));
-      break;
+    case 'thread.started':
+      noteModel(draft, event.model ?? event.model_id);
+      return true;
+    case 'turn.started':
+      return true;
+    case 'turn.completed': {
+      draft.ending = 'completed';
+      const { usage } = event;
+      if (usage !== undefined) {
+        addTokens(draft, {
+          input: usage.input_tokens,
+          cachedInput: usage.cached_input_tokens,
+          cacheWrite: usage.cache_write_input_tokens,
+          output: usage.output_tokens,
+          reasoning: usage.reasoning_output_tokens,
+        });
+      }
+      return true;
     }
-    case 'turn.completed':
-      gathered.turns += 1;
-      if (event.usage !== undefined) gathered.tokens = sum(gathered.tokens, event.usage);
-      break;
     case 'turn.failed':
-      // Repeats the error event before it.
-      if (gathered.errors.at(-1) !== shown(event.error?.message)) addError(gathered, event.error?.message);
-      break;
+      draft.ending = 'failed';
+      noteError(draft, event.error?.message);
+      return true;
     case 'error':
-      addError(gathered, event.message);
-      break;
+      // Retry notices too: they tell of provider trouble.
+      noteError(draft, event.message);
+      return true;
     case 'item.started':
     case 'item.updated':
     case 'item.completed':
-      gatherItem(gathered, event);
-      break;
+      return event.item !== undefined && takeItem(draft, event.type, event.item.type, event.item);
+    default:
+      return false;
   }
 }
 
-function gatherItem(gathered: Gathered, { type, item }: Event): void {
-  if (item?.type === 'error' && type === 'item.completed') addError(gathered, item.message);
-  if (item?.type !== 'command_execution' || item.command === undefined) return;
-  const id = item.id ?? `unnamed ${gathered.commands.size}`;
-  if (gathered.commands.has(id) || gathered.commands.size < MAX_COMMANDS)
-    gathered.commands.set(id, item.command.slice(0, MAX_TEXT));
+function takeItem(draft: TranscriptDraft, event: string, type: string, record: TraceRecord): boolean {
+  const item = itemSchema.parse(record);
+  const isComplete = event === 'item.completed';
+  if (type === 'error') {
+    if (isComplete) noteError(draft, item.message);
+    return true;
+  }
+  if (type === 'agent_message' || type === 'reasoning') {
+    if (!isComplete) return true;
+    beginReply(draft);
+    if (type === 'reasoning') addReasoning(draft, item.text);
+    else addText(draft, item.text);
+    return true;
+  }
+  if (type === 'command_execution' && item.command !== undefined) {
+    takeCall(draft, isComplete, 'shell', item);
+    return true;
+  }
+  if (TOOL_ITEMS.includes(type)) {
+    takeCall(draft, isComplete, type, item);
+    return true;
+  }
+  return type === 'todo_list';
 }
 
-function sum(before: TokenCounts | undefined, usage: NonNullable<Event['usage']>): TokenCounts {
-  return {
-    input: (before?.input ?? 0) + usage.input_tokens,
-    cachedInput: (before?.cachedInput ?? 0) + usage.cached_input_tokens,
-    cacheWrite: (before?.cacheWrite ?? 0) + usage.cache_write_input_tokens,
-    output: (before?.output ?? 0) + usage.output_tokens,
-    reasoning: (before?.reasoning ?? 0) + usage.reasoning_output_tokens,
-  };
+function takeCall(draft: TranscriptDraft, isComplete: boolean, tool: string, item: Item): void {
+  const { id: given, command, aggregated_output: output, exit_code: exitCode, status, ...rest } = item;
+  const id = given ?? `unnamed ${draft.calls.size}`;
+  if (!draft.calls.has(id)) beginReply(draft);
+  const { type: _type, text: _text, message: _message, ...input } = rest;
+  addCall(draft, id, { tool, ...(command === undefined ? { input } : { command: withoutShell(command) }) });
+  if (isComplete) addResult(draft, id, { output, exitCode, isFailed: status === 'failed' });
 }
 
-function addError(gathered: Gathered, message: string | undefined): void {
-  const error = shown(message);
-  if (error !== undefined && gathered.errors.length < MAX_ERRORS) gathered.errors.push(error);
-}
-
-function shown(text: string | undefined): string | undefined {
-  return text?.slice(0, MAX_TEXT);
+/** Begins a turn when the current one has used its tools and got all their results. */
+function beginReply(draft: TranscriptDraft): void {
+  const current = draft.turns.at(-1);
+  if (current === undefined || (current.calls.length > 0 && draft.openCalls === 0)) beginTurn(draft);
 }

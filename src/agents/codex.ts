@@ -1,22 +1,26 @@
-import { execFile } from 'node:child_process';
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { M4BenchError, messageOf } from '../support/errors.js';
-import type { Agent, AgentAvailability, AgentLaunch, AgentRequest, Effort } from './agent.js';
+import type { Agent, AgentLaunch, AgentRequest, Effort } from './agent.js';
 import type { AgentSettings } from './agent-settings.js';
+import {
+  type CliPackage,
+  findNativeProgram,
+  type NativeLayout,
+  probeProgram,
+  programOrThrow,
+} from './cli-program.js';
 import { readCodexTrace } from './codex-trace.js';
 import { resolveEffort } from './effort.js';
-import { dependencyFolder, findInstalled } from './installed-package.js';
+import { PLACEHOLDER_KEY, providerUrl } from './gateway-address.js';
+import { readingOf } from './transcript.js';
 
-const run = promisify(execFile);
-
-const PACKAGE = '@openai/codex';
-/** Where the CLI stands inside a sandbox. */
-const INSIDE_FOLDER = '/opt/agents/codex';
+const CODEX: CliPackage = {
+  agent: 'codex',
+  title: 'Codex CLI',
+  packageName: '@openai/codex',
+  bin: 'codex',
+};
 /** The CLI insists on a key; the gateway replaces it. */
 const KEY_VARIABLE = 'M4BENCH_MODEL_KEY';
-const PLACEHOLDER_KEY = 'not-a-key';
 const DEFAULT_PROVIDER = 'openai';
 
 /** Platform package and target name of the native program, by `process.platform` and `process.arch`. */
@@ -60,15 +64,6 @@ const FEATURES_OFF: readonly string[] = [
   'unbounded_connection_retries',
 ];
 
-interface NativeProgram {
-  /** Host folder (or, for a program without a package, file) that is mounted. */
-  readonly source: string;
-  readonly target: string;
-  /** The program on the host and inside. */
-  readonly hostPath: string;
-  readonly insidePath: string;
-}
-
 /** OpenAI's Codex CLI (`@openai/codex`), run as `codex exec --json` against the gateway. */
 export function codexAgent(settings: AgentSettings): Agent {
   const agent: Agent = {
@@ -79,27 +74,20 @@ export function codexAgent(settings: AgentSettings): Agent {
     skillFolder: '.codex/skills',
     efforts: EFFORTS,
     autoEffort: 'medium',
-    probe: () => probe(settings),
+    probe: () => probeProgram(CODEX, findProgram(settings), settings),
     launch: async (request) => {
-      const program = findProgram(settings);
-      if (!('insidePath' in program)) {
-        throw new M4BenchError(
-          'AGENT_NOT_AVAILABLE',
-          `The Codex CLI cannot be used: ${program.detail}.`,
-          program.remedy ?? installRemedy(),
-          { party: 'environment' },
-        );
-      }
+      const program = programOrThrow(CODEX, findProgram(settings));
       return {
-        command: [program.insidePath, ...codexArguments(agent, request)],
+        command: [...program.command, ...codexArguments(agent, request)],
         environment: { [KEY_VARIABLE]: PLACEHOLDER_KEY },
         // One argument may hold 128 KiB only (Linux), and instructions with a dictionary are longer.
         stdin: request.instruction,
-        inputs: [{ source: program.source, target: program.target }],
+        inputs: program.inputs,
         workFiles: [],
       } satisfies AgentLaunch;
     },
-    readTrace: readCodexTrace,
+    readTranscript: readCodexTrace,
+    readTrace: async (tracePath) => readingOf(await readCodexTrace(tracePath)),
   };
   return agent;
 }
@@ -109,14 +97,7 @@ export function codexAgent(settings: AgentSettings): Agent {
  * command and nothing in the work folder can change it.
  */
 export function codexArguments(agent: Agent, request: AgentRequest): readonly string[] {
-  if (request.gatewayUrl === undefined) {
-    throw new M4BenchError(
-      'GATEWAY_MISSING',
-      'The agent codex needs a model, and no gateway was started for this run.',
-      'Configure a provider, or choose an agent without a model.',
-      { party: 'internal' },
-    );
-  }
+  const baseUrl = `${providerUrl(agent.name, request, DEFAULT_PROVIDER)}/v1`;
   const effort = resolveEffort(agent, request.effort);
   return [
     'exec',
@@ -127,10 +108,7 @@ export function codexArguments(agent: Agent, request: AgentRequest): readonly st
     '--ignore-user-config',
     '--ignore-rules',
     `--cd=${request.workPath}`,
-    ...settingsOf(request.gatewayUrl, request.provider ?? DEFAULT_PROVIDER).flatMap(([name, value]) => [
-      '-c',
-      `${name}=${value}`,
-    ]),
+    ...settingsOf(baseUrl).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ...(effort === undefined ? [] : ['-c', `model_reasoning_effort=${toml(effort)}`]),
     ...(request.model === undefined ? [] : [`--model=${request.model}`]),
     '-',
@@ -138,8 +116,7 @@ export function codexArguments(agent: Agent, request: AgentRequest): readonly st
 }
 
 /** Names and TOML values of the CLI's configuration. */
-function settingsOf(gatewayUrl: string, provider: string): readonly (readonly [string, string])[] {
-  const baseUrl = `${gatewayUrl.replace(/\/$/, '')}/${encodeURIComponent(provider)}/v1`;
+function settingsOf(baseUrl: string): readonly (readonly [string, string])[] {
   return [
     ['model_provider', toml('m4bench')],
     [
@@ -175,73 +152,13 @@ function toml(text: string): string {
   return JSON.stringify(text);
 }
 
-async function probe(settings: AgentSettings): Promise<AgentAvailability> {
-  const program = findProgram(settings);
-  if (!('insidePath' in program)) return program;
-  try {
-    const { stdout } = await run(program.hostPath, ['--version'], {
-      timeout: 20_000,
-      env: { HOME: '/nonexistent', PATH: settings.environment.PATH },
-    });
-    const version = stdout.trim().split(/\s+/).at(-1);
-    if (!version) throw new Error('it states no version');
-    return { available: true, version, detail: `${stdout.trim()}, ${program.hostPath}` };
-  } catch (thrown) {
-    return {
-      available: false,
-      detail: `${program.hostPath} does not run: ${messageOf(thrown).slice(0, 300)}`,
-      remedy: installRemedy(),
-    };
-  }
-}
-
-/** The native program, which the package's Node launcher would start; without it no Node is needed inside. */
-function findProgram(settings: AgentSettings): NativeProgram | AgentAvailability {
+function findProgram(settings: AgentSettings) {
   const native = NATIVE[`${process.platform}-${process.arch}`];
-  const found = findInstalled(PACKAGE, 'codex', settings);
-  if (native === undefined) {
-    return { available: false, detail: `no Codex CLI exists for ${process.platform} on ${process.arch}` };
-  }
-  if (found === undefined) {
-    return { available: false, detail: 'the Codex CLI is not installed', remedy: installRemedy() };
-  }
-  if (found.kind === 'program') {
-    if (isScript(found.path)) {
-      return {
-        available: false,
-        detail: `${found.path} is a script that starts a Codex CLI elsewhere`,
-        remedy: 'Set M4BENCH_AGENTS_DIR to a folder in which npm installed @openai/codex.',
-      };
-    }
-    const insidePath = `${INSIDE_FOLDER}/bin/codex`;
-    return { source: found.path, target: insidePath, hostPath: found.path, insidePath };
-  }
-  const vendor = dependencyFolder(`${PACKAGE}-${native.suffix}`, found.folder) ?? found.folder;
-  const source = join(vendor, 'vendor', native.target);
-  // The second form is that of versions before 0.100.
-  const inner = ['bin/codex', 'codex/codex'].find((path) => existsSync(join(source, path)));
-  if (inner === undefined) {
-    return {
-      available: false,
-      detail: `${found.folder} lacks its native program (${PACKAGE}-${native.suffix})`,
-      remedy: 'Install it again with optional dependencies (npm ci --include=optional).',
-    };
-  }
-  const insidePath = `${INSIDE_FOLDER}/${inner}`;
-  return { source, target: INSIDE_FOLDER, hostPath: join(source, inner), insidePath };
-}
-
-function isScript(path: string): boolean {
-  const start = Buffer.alloc(2);
-  const file = openSync(path, 'r');
-  try {
-    readSync(file, start, 0, 2, 0);
-  } finally {
-    closeSync(file);
-  }
-  return start.toString('latin1') === '#!';
-}
-
-function installRemedy(): string {
-  return 'Run: npm install --global @openai/codex (or, in a source checkout, test/agents/install.sh).';
+  const layout: NativeLayout | undefined = native && {
+    platformPackage: `${CODEX.packageName}-${native.suffix}`,
+    folder: join('vendor', native.target),
+    // The second form is that of versions before 0.100.
+    programs: ['bin/codex', 'codex/codex'],
+  };
+  return findNativeProgram(CODEX, layout, settings);
 }

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { packageRoot } from '../support/home.js';
@@ -63,4 +63,40 @@ export function dependencyFolder(packageName: string, from: string): string | un
   const bases = createRequire(join(from, 'package.json')).resolve.paths(packageName) ?? [];
   const found = bases.map((base) => join(base, packageName)).find((folder) => existsSync(folder));
   return found === undefined ? undefined : realpathSync(found);
+}
+
+/** A package that another one needs. */
+export interface NeededPackage {
+  readonly name: string;
+  /** Real folder on the host. */
+  readonly folder: string;
+}
+
+/**
+ * A package and everything it needs at run time, as far as it is installed; packages that lie inside another one of
+ * the list come with that. Mounted side by side in one `node_modules`, they resolve as they do on the host.
+ */
+export function packageClosure(name: string, folder: string): readonly NeededPackage[] {
+  const needed = new Map<string, string>([[name, folder]]);
+  const seen = new Set<string>([folder]);
+  const waiting = [folder];
+  for (let from = waiting.pop(); from !== undefined; from = waiting.pop()) {
+    for (const dependency of dependenciesOf(from)) {
+      const place = dependencyFolder(dependency, from);
+      if (place === undefined || seen.has(place)) continue;
+      seen.add(place);
+      waiting.push(place);
+      const isInside = [...needed.values()].some((outer) => place.startsWith(`${outer}/`));
+      if (!isInside && !needed.has(dependency)) needed.set(dependency, place);
+    }
+  }
+  return [...needed].map(([one, place]) => ({ name: one, folder: place }));
+}
+
+function dependenciesOf(folder: string): readonly string[] {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly dependencies?: Readonly<Record<string, string>>;
+    readonly optionalDependencies?: Readonly<Record<string, string>>;
+  };
+  return Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
 }

@@ -1,5 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { M4BenchError, messageOf, systemCodeOf } from '../support/errors.js';
+import type { TraceFormat, Transcript } from './transcript.js';
+import { finishDraft, newDraft, type TranscriptDraft } from './transcript-draft.js';
 
 /** Longer lines are skipped: no event of interest is that long, and a trace is hostile input. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
@@ -9,30 +11,47 @@ const NEWLINE = 0x0a;
 export type TraceRecord = Readonly<Record<string, unknown>>;
 
 /**
- * The JSON objects of a trace, one a line. Lines that are cut, broken, overlong or no objects are skipped, and a
- * missing file is an empty trace. Memory is bounded by one line.
+ * The lines of a trace: a JSON object each, or null for a line that is none (cut, broken, overlong or foreign).
+ * Blank lines are left out, and a missing file is an empty trace. Memory is bounded by one line.
  */
-export async function* traceRecords(tracePath: string): AsyncGenerator<TraceRecord> {
+export async function* traceLines(tracePath: string): AsyncGenerator<TraceRecord | null> {
   for await (const line of boundedLines(tracePath)) {
-    const record = objectIn(line);
-    if (record !== undefined) yield record;
+    if (line !== '') yield line === undefined ? null : objectIn(line);
   }
 }
 
-function objectIn(line: string): TraceRecord | undefined {
-  if (!line.startsWith('{')) return undefined;
+/**
+ * Reads a trace of one format into a transcript. `take` records one event and returns false when it does not know
+ * its kind; it must not throw, whatever the event holds.
+ */
+export async function readJsonTrace(
+  format: TraceFormat,
+  tracePath: string,
+  take: (draft: TranscriptDraft, record: TraceRecord) => boolean,
+): Promise<Transcript> {
+  const draft = newDraft(format);
+  for await (const record of traceLines(tracePath)) {
+    if (record === null) draft.unreadableLines += 1;
+    else if (!take(draft, record)) draft.unknownEvents += 1;
+  }
+  return finishDraft(draft);
+}
+
+function objectIn(line: string): TraceRecord | null {
+  if (!line.startsWith('{')) return null;
   try {
     return JSON.parse(line) as TraceRecord;
   } catch {
-    return undefined;
+    return null;
   }
 }
 
-async function* boundedLines(path: string): AsyncGenerator<string> {
+/** Trimmed lines; undefined for one that is overlong. */
+async function* boundedLines(path: string): AsyncGenerator<string | undefined> {
   let parts: Buffer[] = [];
   let bytes = 0;
-  const take = (): string => {
-    const line = bytes > MAX_LINE_BYTES ? '' : Buffer.concat(parts).toString('utf8').trim();
+  const take = (): string | undefined => {
+    const line = bytes > MAX_LINE_BYTES ? undefined : Buffer.concat(parts).toString('utf8').trim();
     parts = [];
     bytes = 0;
     return line;

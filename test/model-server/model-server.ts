@@ -25,6 +25,8 @@ export interface RecordedExchange {
   /** Parsed JSON body, or the text when it is not JSON. */
   readonly body: unknown;
   readonly scenario: string | null;
+  /** Names of the client's tools. */
+  readonly tools: readonly string[];
   /** Index in the scenario of the step that was played. */
   readonly step: number | null;
   readonly status: number;
@@ -82,6 +84,11 @@ export class ModelServer implements AsyncDisposable {
     return this.exchanges.filter((exchange) => exchange.scenario === scenario);
   }
 
+  /** Names of the tools that the requests of a scenario declared. */
+  toolsOf(scenario: string): ReadonlySet<string> {
+    return new Set(this.exchangesOf(scenario).flatMap(({ tools }) => tools));
+  }
+
   /** Sum of the usage stated for a scenario; what a gateway should have counted. */
   statedUsage(scenario: string): StatedUsage {
     return this.exchangesOf(scenario).reduce<StatedUsage>(
@@ -108,12 +115,14 @@ export class ModelServer implements AsyncDisposable {
     const path = (incoming.url ?? '/').split('?')[0]!;
     const text = await readText(incoming);
     const body = parseJson(text);
+    let request: ModelRequest | undefined;
     const record = (answered: Pick<RecordedExchange, 'scenario' | 'step' | 'status' | 'usage'>): void => {
       this.exchanges.push({
         method: incoming.method ?? '',
         path,
         headers: flatHeaders(incoming),
         body,
+        tools: request?.tools ?? [],
         ...answered,
       });
     };
@@ -124,7 +133,6 @@ export class ModelServer implements AsyncDisposable {
 
     const protocol = PROTOCOLS.find((candidate) => path.endsWith(candidate.pathEnd));
     if (protocol === undefined || incoming.method !== 'POST') return refuse(404, `Nothing at ${path}.`);
-    let request: ModelRequest;
     try {
       request = protocol.readRequest(body);
     } catch (thrown) {
