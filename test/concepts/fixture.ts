@@ -79,7 +79,8 @@ export class TinyDatabase implements AsyncDisposable {
         );
         if (stated !== undefined) await this.insert(relation, stated);
       }
-      const order = keys.map(identifier).join(', ');
+      // As in the stored file: keys first, then every column.
+      const order = [...keys.map(identifier), 'columns(*)'].join(', ');
       await this.session.run(`create temp table result as ${query}`);
       return await this.readResult(order);
     } finally {
