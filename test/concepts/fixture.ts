@@ -1,4 +1,4 @@
-import { loadConcepts } from '../../src/concepts/concept.js';
+import { type Concept, loadConcepts } from '../../src/concepts/concept.js';
 import { type ConceptGraph, conceptGraph, withDependencies } from '../../src/concepts/graph.js';
 import { type DatabaseKind, loadSourceSchema } from '../../src/datasets/source-schema.js';
 import { DuckSession, type Row } from '../../src/duck/session.js';
@@ -16,6 +16,8 @@ export type DerivedRow = Readonly<Record<string, Value>>;
 
 /** A database of typed, empty source tables in which concepts are worked out on a few stated rows. */
 export class TinyDatabase implements AsyncDisposable {
+  private readonly declared = new Set<string>();
+
   private constructor(
     private readonly session: DuckSession,
     private readonly graph: ConceptGraph,
@@ -65,19 +67,36 @@ export class TinyDatabase implements AsyncDisposable {
     dependencies: readonly string[],
     given: Given,
   ): Promise<readonly DerivedRow[]> {
+    const needed = withDependencies(this.graph, dependencies);
+    const unread = Object.keys(given).find(
+      (name) =>
+        name.startsWith('mimiciv_derived.') &&
+        !needed.some(({ concept }) => name === `mimiciv_derived.${concept.table}`),
+    );
+    if (unread !== undefined) throw new RangeError(`The query does not read ${unread}.`);
+    for (const { concept } of needed) await this.declare(concept);
     // Everything that a case states or builds is rolled back, so that cases cannot see one another.
     await this.session.run('begin transaction');
     try {
+      const filled = new Set(Object.keys(given));
       for (const [relation, rows] of Object.entries(given)) {
         if (!relation.startsWith('mimiciv_derived.')) await this.insert(relation, rows);
       }
-      for (const { concept } of withDependencies(this.graph, dependencies)) {
+      for (const { concept, baseRelations, derivedTables } of needed) {
         const relation = `mimiciv_derived.${concept.table}`;
         const stated = given[relation];
-        await this.session.run(
-          `create table ${relation} as ${concept.sql.query}${stated === undefined ? '' : '\nlimit 0'}`,
-        );
-        if (stated !== undefined) await this.insert(relation, stated);
+        if (stated !== undefined) {
+          await this.insert(relation, stated);
+          continue;
+        }
+        // From empty tables follows an empty table, which is there already.
+        const reads = [
+          ...baseRelations.map(({ schema, table }) => `${schema}.${table}`),
+          ...derivedTables.map((table) => `mimiciv_derived.${table}`),
+        ];
+        if (!reads.some((name) => filled.has(name))) continue;
+        await this.session.run(`insert into ${relation} ${concept.sql.query}`);
+        filled.add(relation);
       }
       // As in the stored file: keys first, then every column.
       const order = [...keys.map(identifier), 'columns(*)'].join(', ');
@@ -86,6 +105,13 @@ export class TinyDatabase implements AsyncDisposable {
     } finally {
       await this.session.run('rollback');
     }
+  }
+
+  /** Makes the empty, typed table of a concept, once. */
+  private async declare(concept: Concept): Promise<void> {
+    if (this.declared.has(concept.table)) return;
+    await this.session.run(`create table mimiciv_derived.${concept.table} as ${concept.sql.query}\nlimit 0`);
+    this.declared.add(concept.table);
   }
 
   private async readResult(order: string): Promise<readonly DerivedRow[]> {

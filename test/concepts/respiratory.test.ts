@@ -108,7 +108,7 @@ describe('ventilator settings', () => {
 
 describe('ventilation', () => {
   const episodes = (given: {
-    readonly modes?: readonly (readonly [time: string, mode: string | null, hamilton?: string])[];
+    readonly modes?: readonly (readonly [time: string, mode: string | null, hamilton?: string | undefined])[];
     readonly devices?: readonly (readonly [time: string, device: string | null])[];
   }) =>
     database.concept('ventilation', {
