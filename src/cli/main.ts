@@ -12,6 +12,7 @@ import { evaluateCommand } from './commands/evaluate.js';
 import { quickstartCommand } from './commands/quickstart.js';
 import { referencesCommand } from './commands/references.js';
 import { runCommand } from './commands/run.js';
+import { sandboxCommand } from './commands/sandbox.js';
 import { tasksCommand } from './commands/tasks.js';
 
 /** Exit codes: 0 done, 1 the check or run failed, 2 wrong use or bad input, 130 interrupted. */
@@ -39,6 +40,7 @@ export function buildProgram(): Command {
     evaluateCommand(),
     campaignCommand(),
     analyzeCommand(),
+    sandboxCommand(),
     doctorCommand(),
   ]) {
     program.addCommand(inheriting(command));

@@ -1,6 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Agent, Effort } from '../agents/agent.js';
 import { buildConcepts } from '../concepts/build.js';
 import { derivedSchema, loadConcepts } from '../concepts/concept.js';
@@ -13,6 +11,7 @@ import { type AllowedRelation, buildTaskDatabase, type TaskDatabase } from '../s
 import { sha256 } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
 import { type Progress, silentProgress } from '../support/progress.js';
+import { runtimeBase } from '../support/runtime-folders.js';
 import { parseCondition } from '../tasks/condition.js';
 import type { Protocol } from '../tasks/protocol.js';
 import { removedRelations } from '../tasks/removal.js';
@@ -48,7 +47,7 @@ export interface PreparedCell {
 
 /** Short, neutral, on the host and inside alike; see architecture, decision 2. */
 export function farmRoot(environment: NodeJS.ProcessEnv = process.env): string {
-  return environment.M4BENCH_FARM_DIR ?? join(tmpdir(), 'm4b');
+  return environment.M4BENCH_FARM_DIR ?? runtimeBase();
 }
 
 /** Schemas that stay in a task database even when every relation in them is removed. */

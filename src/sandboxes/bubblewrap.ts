@@ -20,8 +20,8 @@ import {
   type Separation,
 } from './bubblewrap-arguments.js';
 import { type CopyOutLimits, copyOutOf } from './copy-out.js';
-import { isRunning, listProcesses, signalAll, startTimeOf, treeBelow } from './process-tree.js';
-import { createRuntimeFolder, removeTree } from './runtime-folders.js';
+import { isRunning, listProcesses, signalAll, startTimeOf, treeBelow } from '../support/process-tree.js';
+import { createRuntimeFolder, removeTree } from '../support/runtime-folders.js';
 import type {
   CommandOutcome,
   CommandSpec,

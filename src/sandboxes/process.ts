@@ -14,8 +14,8 @@ import {
   signalAll,
   startTimeOf,
   treeBelow,
-} from './process-tree.js';
-import { createRuntimeFolder, removeTree } from './runtime-folders.js';
+} from '../support/process-tree.js';
+import { createRuntimeFolder, removeTree } from '../support/runtime-folders.js';
 import type {
   CommandOutcome,
   CommandSpec,

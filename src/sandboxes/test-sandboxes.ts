@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bubblewrapSandbox } from './bubblewrap.js';
 import { processSandbox } from './process.js';
-import { listProcesses } from './process-tree.js';
+import { listProcesses } from '../support/process-tree.js';
 import type {
   CommandOutcome,
   CommandSpec,

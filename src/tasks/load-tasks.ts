@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { M4BenchError } from '../support/errors.js';
 import { readTextIfPresent } from '../support/files.js';
 import { benchmarkFolder } from '../support/home.js';
-import { suggestionFor } from './closest-name.js';
+import { suggestionFor } from '../support/closest-name.js';
 import type { ConditionName } from './condition.js';
 import { type DecoyMapping, decoyOf, loadDecoyMapping } from './decoys.js';
 import {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { M4BenchError } from '../support/errors.js';
 import { benchmarkFolder } from '../support/home.js';
-import { suggestionFor } from './closest-name.js';
+import { suggestionFor } from '../support/closest-name.js';
 import { kebabName } from './family-file.js';
 import { readTomlFile } from './toml-file.js';
 

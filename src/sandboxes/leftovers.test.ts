@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cleanLeftovers, createRuntimeFolder, removeTree } from './runtime-folders.js';
+import { cleanLeftovers, createRuntimeFolder, removeTree } from '../support/runtime-folders.js';
 import { availableCandidates, processesNaming } from './test-sandboxes.js';
 
 const candidates = await availableCandidates();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { M4BenchError, systemCodeOf } from '../support/errors.js';
+import { M4BenchError, systemCodeOf } from './errors.js';
 import { startTimeOf } from './process-tree.js';
 
 /** What a runtime folder is for: the gateway's socket, or one sandbox's work folder. */
