@@ -2,8 +2,8 @@ import { chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { createRuntimeFolder, removeTree } from '../support/runtime-folders.js';
 import { M4BenchError, messageOf } from '../support/errors.js';
+import { createRuntimeFolder, removeTree } from '../support/runtime-folders.js';
 import { ExchangeLog } from './exchange-log.js';
 import type {
   GatewayBudget,

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { M4BenchError, messageOf } from '../support/errors.js';
+import { isRunning, listProcesses, signalAll, startTimeOf, treeBelow } from '../support/process-tree.js';
+import { createRuntimeFolder, removeTree } from '../support/runtime-folders.js';
 import {
   type BubblewrapFeatures,
   type BubblewrapLayout,
@@ -20,8 +22,6 @@ import {
   type Separation,
 } from './bubblewrap-arguments.js';
 import { type CopyOutLimits, copyOutOf } from './copy-out.js';
-import { isRunning, listProcesses, signalAll, startTimeOf, treeBelow } from '../support/process-tree.js';
-import { createRuntimeFolder, removeTree } from '../support/runtime-folders.js';
 import type {
   CommandOutcome,
   CommandSpec,

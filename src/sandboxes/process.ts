@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { startForwarder } from '../../sandbox-tools/forwarder.mjs';
 import { M4BenchError } from '../support/errors.js';
-import { type CopyOutLimits, copyOutOf } from './copy-out.js';
 import {
   listProcesses,
   type ProcessRecord,
@@ -16,6 +15,7 @@ import {
   treeBelow,
 } from '../support/process-tree.js';
 import { createRuntimeFolder, removeTree } from '../support/runtime-folders.js';
+import { type CopyOutLimits, copyOutOf } from './copy-out.js';
 import type {
   CommandOutcome,
   CommandSpec,

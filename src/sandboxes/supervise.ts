@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { M4BenchError, messageOf } from '../support/errors.js';
-import { bytesOnDisk } from './folder-usage.js';
 import { memoryBytesOf, type ProcessRecord } from '../support/process-tree.js';
+import { bytesOnDisk } from './folder-usage.js';
 import type { CommandOutcome, CommandSpec, LimitName, SandboxLimits } from './sandbox.js';
 import { captureStream, type StreamCapture } from './stream-capture.js';
 

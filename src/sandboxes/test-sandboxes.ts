@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listProcesses } from '../support/process-tree.js';
 import { bubblewrapSandbox } from './bubblewrap.js';
 import { processSandbox } from './process.js';
-import { listProcesses } from '../support/process-tree.js';
 import type {
   CommandOutcome,
   CommandSpec,

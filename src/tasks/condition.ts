@@ -1,5 +1,5 @@
-import { M4BenchError } from '../support/errors.js';
 import { suggestionFor } from '../support/closest-name.js';
+import { M4BenchError } from '../support/errors.js';
 
 /**
  * The six conditions, in the order in which they are listed everywhere. Exactly these names are valid.

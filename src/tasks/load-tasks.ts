@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { suggestionFor } from '../support/closest-name.js';
 import { M4BenchError } from '../support/errors.js';
 import { readTextIfPresent } from '../support/files.js';
 import { benchmarkFolder } from '../support/home.js';
-import { suggestionFor } from '../support/closest-name.js';
 import type { ConditionName } from './condition.js';
 import { type DecoyMapping, decoyOf, loadDecoyMapping } from './decoys.js';
 import {

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { suggestionFor } from '../support/closest-name.js';
 import { M4BenchError } from '../support/errors.js';
 import { benchmarkFolder } from '../support/home.js';
-import { suggestionFor } from '../support/closest-name.js';
 import { kebabName } from './family-file.js';
 import { readTomlFile } from './toml-file.js';
 
