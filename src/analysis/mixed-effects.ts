@@ -35,7 +35,7 @@ interface Profile {
 /**
  * y = X b + u[group] + e, u ~ N(0, s_u^2), e ~ N(0, s^2); REML, profiled over the variance ratio s_u^2 / s^2 (Pinheiro
  * and Bates 2000, section 2.2; Bates et al. 2015). Undefined when the ratio cannot be told: no group with two
- * observations, or no degrees of freedom left.
+ * observations, no degrees of freedom left, or no spread at all within the groups.
  */
 export function fitRandomIntercept(data: MixedData): MixedFit | undefined {
   const columns = data.x[0]?.length ?? 0;
@@ -45,6 +45,7 @@ export function fitRandomIntercept(data: MixedData): MixedFit | undefined {
   const cross = crossProducts(data, columns);
   const profile = (ratio: number): Profile => profileAt(ratio, cross, groups, data.y.length);
   const ratio = bestRatio((candidate) => profile(candidate).criterion);
+  if (ratio > 10 ** (largestExponent - 1)) return undefined;
   const best = profile(ratio);
   return {
     coefficients: best.coefficients,
@@ -157,11 +158,14 @@ function invertPositive(matrix: readonly (readonly number[])[]): {
   };
 }
 
+/** Ratios beyond 10 to this power mean that nothing varies within groups: the likelihood has no maximum. */
+const largestExponent = 8;
+
 /** Variance ratio of least criterion: a grid over 16 decades, refined by golden section, against a ratio of 0. */
 function bestRatio(criterionAt: (ratio: number) => number): number {
   const atExponent = (exponent: number): number => criterionAt(10 ** exponent);
   let bestExponent = -8;
-  for (let exponent = -8; exponent <= 8; exponent += 0.25)
+  for (let exponent = -8; exponent <= largestExponent; exponent += 0.25)
     if (atExponent(exponent) < atExponent(bestExponent)) bestExponent = exponent;
   const golden = (Math.sqrt(5) - 1) / 2;
   let [low, high] = [bestExponent - 0.25, bestExponent + 0.25];

@@ -43,9 +43,12 @@ export function plannedDeviation(components: VarianceComponents, trials: number)
 export function testPower(delta: number, deviation: number, tasks: number): number {
   if (tasks < 2) return Number.NaN;
   if (deviation === 0) return delta === 0 ? 0.05 : 1;
+  return standardisedPower(Math.abs(delta) / deviation, tasks, studentQuantile(0.975, tasks - 1));
+}
+
+function standardisedPower(effect: number, tasks: number, critical: number): number {
   const degrees = tasks - 1;
-  const critical = studentQuantile(0.975, degrees);
-  const shift = (Math.abs(delta) * Math.sqrt(tasks)) / deviation;
+  const shift = effect * Math.sqrt(tasks);
   // Beyond this the test all but never misses, and the integral is not needed.
   if (shift > critical + 40) return 1;
   const above = 1 - noncentralStudentCdf(critical, degrees, shift);
@@ -55,13 +58,17 @@ export function testPower(delta: number, deviation: number, tasks: number): numb
 
 /** Smallest true mean that the test finds with the given power. */
 export function minimalDetectableEffect(deviation: number, tasks: number, power = 0.8): number {
-  if (tasks < 2) return Number.NaN;
-  if (deviation === 0) return 0;
-  let [low, high] = [0, deviation];
-  while (testPower(high, deviation, tasks) < power) high *= 2;
+  return tasks < 2 ? Number.NaN : deviation * detectableEffectSize(tasks, power);
+}
+
+/** The same in standard deviations; it depends on nothing else. */
+export function detectableEffectSize(tasks: number, power = 0.8): number {
+  const critical = studentQuantile(0.975, tasks - 1);
+  let [low, high] = [0, 1];
+  while (standardisedPower(high, tasks, critical) < power) high *= 2;
   for (let step = 0; step < 30; step += 1) {
     const middle = (low + high) / 2;
-    if (testPower(middle, deviation, tasks) < power) low = middle;
+    if (standardisedPower(middle, tasks, critical) < power) low = middle;
     else high = middle;
   }
   return high;

@@ -14,7 +14,7 @@ export async function renderSvg(figure: Figure): Promise<string> {
     const view = new View(parse(spec), { renderer: 'none', logLevel: onlyErrors });
     const svg = await view.toSVG();
     view.finalize();
-    return svg;
+    return withFixedIds(svg);
   } catch (thrown) {
     throw new M4BenchError(
       'FIGURE_INVALID',
@@ -23,6 +23,19 @@ export async function renderSvg(figure: Figure): Promise<string> {
       { party: 'internal', cause: thrown },
     );
   }
+}
+
+/** Numbers clip paths and gradients from 1; Vega counts them over the life of the process. */
+function withFixedIds(svg: string): string {
+  const numbers = new Map<string, number>();
+  return svg.replace(
+    /(id="|url\(#)(clip|gradient_)(\d+)(?=[")])/g,
+    (_, before: string, kind: string, id: string) => {
+      const key = `${kind}${id}`;
+      if (!numbers.has(key)) numbers.set(key, numbers.size + 1);
+      return `${before}${kind}${numbers.get(key)}`;
+    },
+  );
 }
 
 /** Renders an SVG as PNG at `scale` pixels per unit, with the shipped font only, so that it is the same everywhere. */

@@ -15,7 +15,7 @@ import { fitRandomIntercept, type MixedData } from './mixed-effects.js';
 import { distinct, groupBy, mean, present, standardDeviation } from './moments.js';
 import { benjaminiHochberg, holm } from './multiplicity.js';
 import {
-  minimalDetectableEffect,
+  detectableEffectSize,
   plannedDeviation,
   tasksNeeded,
   testPower,
@@ -262,6 +262,9 @@ export function powerTable(stratum: Stratum, context: AnalysisContext): Table | 
   const components = varianceComponents(taskTrialsOf(armPairs(stratum.rows), context.tasks));
   if (components === undefined) return undefined;
   const plans = [...new Set([components.tasks, 8, 15, 28, 50])].sort((a, b) => a - b);
+  const sizes = new Map(
+    plans.map((tasks) => [tasks, [0.8, 0.9].map((power) => detectableEffectSize(tasks, power))] as const),
+  );
   const rows = [1, 3, 5, 10].flatMap((trials) => {
     const deviation = plannedDeviation(components, trials);
     const needed = tasksNeeded(components.delta, deviation);
@@ -270,8 +273,8 @@ export function powerTable(stratum: Stratum, context: AnalysisContext): Table | 
       tasks,
       trials,
       deviation,
-      detectable80: minimalDetectableEffect(deviation, tasks, 0.8),
-      detectable90: minimalDetectableEffect(deviation, tasks, 0.9),
+      detectable80: deviation * sizes.get(tasks)![0]!,
+      detectable90: deviation * sizes.get(tasks)![1]!,
       power: testPower(components.delta, deviation, tasks),
       tasksNeeded: needed ?? null,
     }));

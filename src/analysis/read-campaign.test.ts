@@ -1,0 +1,262 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type RunResult, resultSchema } from '../runs/result.js';
+import { analyze } from './analyze.js';
+import { readCampaignRows } from './read-campaign.js';
+import { editionOf, rowOfResult } from './run-row.js';
+import { rewardByTaskAndCondition, skillDeltas, skillEffect } from './skill-effect.js';
+import { analysisDocument, writeAnalysisFiles } from './write-analysis.js';
+
+const seconds = { total: 3, setup: 0, agent: 2, model: 1, evaluation: 0.1 };
+
+/** A result as this system writes it, checked by its own schema. */
+function resultWith(task: string, condition: string, reward: number | null, trial = 1): RunResult {
+  const evaluation =
+    reward === null
+      ? null
+      : {
+          task,
+          dataset: 'mimic-iv-demo',
+          reward,
+          rewardRobust: reward,
+          matchRates: { a: reward, b: reward },
+          checks: [
+            { name: 'exists', passed: true, detail: '' },
+            { name: 'accuracy a', passed: false, detail: '' },
+          ],
+          strictPass: false,
+          keyPrecision: 1,
+          keyRecall: 0.5,
+          keyF1: 2 / 3,
+          extraKeys: 0,
+          missingKeys: 50,
+          duplicateKeys: 0,
+          truthRows: 100,
+          outputRows: 50,
+          orderedNmae: 0.2,
+          nmae: { value: 0.2, columns: 2, coverage: 0.5 },
+          mismatchKinds: {},
+          confusion: {},
+          errorKind: null,
+          error: null,
+        };
+  return resultSchema.parse({
+    schemaVersion: 1,
+    benchmarkVersion: '0.1.0',
+    runId: `${task}_${condition}_t${trial}`,
+    campaign: 'mine',
+    cell: {
+      task,
+      condition,
+      schema: 'native',
+      protocol: 'm4bench-1',
+      dataset: 'mimic-iv-demo',
+      datasetHash: 'd',
+      agent: 'codex',
+      cliVersion: '1.0',
+      rootfsDigest: null,
+      model: 'm',
+      effort: 'medium',
+      hashes: { instruction: 'i', context: 'c', reference: 'r', taskDatabase: 't', query: null },
+    },
+    observed: { cliVersion: '1.0', models: ['m'], overrides: [], backgroundModels: [], routing: [] },
+    trial,
+    status: reward === null ? 'unjudged' : 'judged',
+    attempt: reward === null ? null : 1,
+    attempts: [
+      {
+        n: 1,
+        class: reward === null ? 'infrastructure' : 'judged',
+        reason: null,
+        startedAt: 's',
+        seconds: 3,
+      },
+    ],
+    failureClass: reward === null ? 'infrastructure' : null,
+    failureReason: reward === null ? 'the model service never answered' : null,
+    reward,
+    rewardRobust: reward,
+    evaluation,
+    tokens: { input: 100, cachedInput: 50, cacheWrite: 0, output: 10, reasoning: 0, source: 'gateway' },
+    agentTokens: null,
+    cost: 0.02,
+    seconds,
+    skill: {
+      placed: condition === 'with-skill' ? ['s'] : [],
+      offered: [],
+      opened: condition === 'with-skill' && trial === 1 ? ['s'] : [],
+      source: 'gateway',
+    },
+    dataset: { name: 'mimic-iv-demo', class: 'open', verified: true, contentHash: 'd' },
+    sandbox: { kind: 'bubblewrap', rootfsDigest: null, limits: { asked: {}, enforced: [] } },
+    dataUse: { provider: null, attestation: null, allowed: true },
+    hashes: {
+      instruction: 'i',
+      context: 'c',
+      taskDatabase: 't',
+      reference: 'r',
+      output: null,
+      trace: null,
+      gateway: null,
+    },
+    integrity: { canaries: true, lint: null, egress: null, hostedTools: [] },
+    publishable: false,
+    reasons: ['the contamination lint was not run'],
+  });
+}
+
+describe('rows of results', () => {
+  it('carries what the estimators need', () => {
+    const row = rowOfResult(resultWith('t1', 'with-skill', 0.5));
+    expect(row).toMatchObject({
+      reward: 0.5,
+      failedChecks: 1,
+      passedChecks: 1,
+      errors: 0,
+      keyF1: 2 / 3,
+      orderedColumns: 2,
+      edition: 'demo',
+      hasOpenedSkill: true,
+      seconds: 2,
+      attempts: 1,
+    });
+    expect(row.firstAttempt).toBeUndefined();
+  });
+
+  it('an agent failure without evaluation is reward 0 with no keys; an unjudged run has nothing', () => {
+    const failed = rowOfResult({
+      ...resultWith('t1', 'no-skill', 0),
+      evaluation: null,
+      failureClass: 'agent',
+      failureReason: 'time limit reached',
+    });
+    expect(failed).toMatchObject({
+      reward: 0,
+      errors: 1,
+      keyF1: 0,
+      keyPrecision: null,
+      failure: 'agent',
+      matchRates: {},
+    });
+    const lost = rowOfResult(resultWith('t1', 'no-skill', null));
+    expect(lost).toMatchObject({ reward: null, errors: 0, keyF1: null, failure: 'infrastructure' });
+  });
+
+  it('names editions so that MIMIC-IV and eICU of one kind are one', () => {
+    expect(['mimic-iv', 'eicu', 'eicu-demo', 'mimic-iv-synthetic', 'our-hospital'].map(editionOf)).toEqual([
+      'full',
+      'full',
+      'demo',
+      'synthetic',
+      'our-hospital',
+    ]);
+  });
+});
+
+describe('a first look at results', () => {
+  const results = [
+    resultWith('t1', 'no-skill', 0.2),
+    resultWith('t1', 'with-skill', 0.8),
+    resultWith('t1', 'with-skill', 0.6, 2),
+    resultWith('t2', 'no-skill', null),
+  ];
+
+  it('counts unjudged runs beside the means', () => {
+    expect(
+      rewardByTaskAndCondition(results).rows.map((row) => [row.task, row.runs, row.unjudged, row.reward]),
+    ).toEqual([
+      ['t1', 1, 0, 0.2],
+      ['t1', 2, 0, 0.7],
+      ['t2', 1, 1, null],
+    ]);
+    expect(skillDeltas(results).rows.map((row) => [row.task, Number(row.delta).toFixed(6)])).toEqual([
+      ['t1', '0.500000'],
+    ]);
+    expect(skillEffect(results, 'any seed').rows[0]).toMatchObject({
+      tasks: 1,
+      positiveTasks: 1,
+      dataset: 'mimic-iv-demo',
+    });
+  });
+});
+
+describe('a campaign folder', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'm4bench-analysis-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const put = async (result: RunResult): Promise<string> => {
+    const run = join(folder, 'runs', result.runId);
+    await mkdir(join(run, 'attempts', '1'), { recursive: true });
+    await writeFile(join(run, 'result.json'), JSON.stringify(result));
+    await writeFile(join(run, 'attempts', '1', 'output.csv'), 'a,b\n');
+    return run;
+  };
+
+  it('gives valid results in a fixed order, counts artifacts, and skips debris', async () => {
+    await put(resultWith('t2', 'no-skill', 0.1));
+    const run = await put(resultWith('t1', 'no-skill', 0.2));
+    await symlink('/etc/hostname', join(run, 'attempts', '1', 'never-listed.txt'));
+    await mkdir(join(folder, 'runs', 'half-written'));
+    await mkdir(join(folder, 'runs', 'broken'));
+    await writeFile(join(folder, 'runs', 'broken', 'result.json'), '{');
+    await writeFile(join(folder, 'campaign.json'), JSON.stringify({ runs: [{}, {}, {}] }));
+    const set = await readCampaignRows(folder);
+    expect(set.rows.map((row) => row.task)).toEqual(['t1', 't2']);
+    expect(set.records).toMatchObject([
+      {
+        campaign: 'mine',
+        plannedRuns: 3,
+        canonicalRuns: 2,
+        artifactCounts: { 'result.json': 2, 'output.csv': 2, 'trace.jsonl': 0 },
+        inputTokens: 200,
+      },
+    ]);
+  });
+
+  it('takes the reward of a first attempt that was judged, and none from one that was not', async () => {
+    const again = resultWith('t1', 'no-skill', 0.9);
+    const attempts = [...again.attempts, { ...again.attempts[0]!, n: 2 }];
+    const run = await put({ ...again, attempt: 2, attempts });
+    await writeFile(join(run, 'attempts', '1', 'attempt.json'), JSON.stringify({ reward: 0.4 }));
+    await put({ ...resultWith('t2', 'no-skill', 0.9), attempt: 2, attempts });
+    const { rows } = await readCampaignRows(folder);
+    expect(rows.map((row) => row.firstAttempt)).toEqual([{ reward: 0.4 }, { reward: null }]);
+  });
+
+  it('is an error when nothing has finished', async () => {
+    await expect(readCampaignRows(folder)).rejects.toThrow(/no finished run/);
+  });
+
+  it('is analysed and written whole: four formats, figures as specification, SVG and PNG', async () => {
+    for (const task of ['t1', 't2', 't3']) {
+      await put(resultWith(task, 'no-skill', 0.2));
+      await put(resultWith(task, 'with-skill', 0.7));
+    }
+    const analysis = analyze(await readCampaignRows(folder), { resamples: 200 });
+    const document = analysisDocument(analysis);
+    expect(document.tables['table03-native-skill-effect']!.printed.rows[0]).toEqual([
+      'Reward / m',
+      '0.200',
+      '0.700',
+      '0.500 [0.500, 0.500]',
+      '3/3',
+    ]);
+    expect(document.tables['skill-use']!.rows[0]).toMatchObject({ runs: 3, opened: 3 });
+    const written = await writeAnalysisFiles(join(folder, 'analysis'), analysis, {
+      title: 'Mine',
+      pngScale: 0.5,
+    });
+    for (const name of ['md', 'csv', 'tex', 'json'].map(
+      (format) => `tables/table03-native-skill-effect.${format}`,
+    ))
+      expect(written).toContain(name);
+    expect(written).toContain('figures/reward-against-cost.vl.json');
+    expect(written).toContain('figures/reward-against-cost.png');
+    expect(written.at(-1)).toBe('analysis.json');
+  });
+});
