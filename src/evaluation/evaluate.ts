@@ -137,6 +137,7 @@ async function evaluateWithin(
       });
   refuseUnusableHeader(contract, output);
   const scales = orderedColumnsOf(contract, truth.columns);
+  await using _joinSides = await fixJoinSides(session, output);
   const score = await scoreOutput(session, contract, truth, output, scales);
   const evaluation = scoredEvaluation(subjectOf(request, truth), {
     header: output.header,
@@ -145,6 +146,17 @@ async function evaluateWithin(
     orderedErrors: orderedErrorsOf(score, scales),
   });
   return { evaluation, examples: noExamples };
+}
+
+/**
+ * Keeps the join's memory side where it is cheap while a large CSV is read in place: on the reference, whose typed
+ * columns are smaller than text. The engine cannot estimate a CSV's rows and would otherwise hold the output.
+ */
+async function fixJoinSides(session: DuckSession, output: TableSource): Promise<AsyncDisposable> {
+  if (output.place !== null) return { [Symbol.asyncDispose]: async () => {} };
+  const always = 'top_n_window_elimination';
+  await session.run(`set disabled_optimizers = '${always},build_side_probe_side'`);
+  return { [Symbol.asyncDispose]: () => session.run(`set disabled_optimizers = '${always}'`) };
 }
 
 function refuseUnusableHeader({ keyColumns }: OutputContract, { columns }: TableSource): void {

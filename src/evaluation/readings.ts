@@ -17,7 +17,13 @@ export type PublishedReading =
   | { readonly kind: 'integer' }
   | { readonly kind: 'boolean' }
   | { readonly kind: 'instant'; readonly reading: TimeReading }
-  | { readonly kind: 'text'; readonly type: ReadType; readonly hasMissingRows: boolean }
+  | {
+      readonly kind: 'text';
+      readonly type: ReadType;
+      readonly hasMissingRows: boolean;
+      /** The date-time reading that failed for some cell and made the column text. */
+      readonly tried?: TimeReading;
+    }
   /** No cell can match, only nulls beside nulls. */
   | { readonly kind: 'never' };
 
@@ -29,9 +35,10 @@ export interface ColumnSql {
   readonly cell: string;
   /** Whether truth `s` and cell `x` match; null when either is null. */
   readonly matches: string;
-  /** The same three under the per-cell rules, over `ts` and `y`; the cell may refer to `x`. */
-  readonly robustTruth: string;
+  /** The output cell under the per-cell rules, null when it cannot be read. */
   readonly robustCell: string;
+  /** Whether truth `ts` and that cell match; null when either is null. */
+  readonly robustTruth: string;
   readonly robustMatches: string;
 }
 
@@ -41,7 +48,7 @@ const slack = 4 * 2 ** -52;
 /**
  * Builds the comparison of one column.
  *
- * @param i index that the SQL names of this column carry (`v3`, `d3`, `s3`, `x3`, `ts3`, `y3`).
+ * @param i index that the SQL names of this column carry (`v3`, `d3`, `s3`, `x3`, `ts3`).
  */
 export function columnSql(
   i: number,
@@ -112,27 +119,29 @@ function robustSql(
   tolerance: number,
   number: string,
 ): Pick<ColumnSql, 'robustTruth' | 'robustCell' | 'robustMatches'> {
-  const [s, y, text] = [`ts${i}`, `y${i}`, `v${i}`];
+  const [s, text] = [`ts${i}`, `v${i}`];
   switch (truth.kind) {
-    case 'number':
+    case 'number': {
+      const cell = `coalesce(${number}, ${lenientBooleanSql(text)})`;
       return {
         robustTruth: truth.valueSql,
-        robustCell: `coalesce(${reading.kind === 'number' ? `x${i}` : number}, ${lenientBooleanSql(text)})`,
+        robustCell: cell,
         // Written so that an infinity never comes near a number, and equals itself.
-        robustMatches: `(abs(${s} - ${y}) - ${doubleSql(slack)} * abs(${s}) <= ${doubleSql(tolerance)} or ${s} = ${y})`,
+        robustMatches: `(abs(${s} - ${cell}) - ${doubleSql(slack)} * abs(${s}) <= ${doubleSql(tolerance)} or ${s} = ${cell})`,
       };
-    case 'instant':
+    }
+    case 'instant': {
+      const tried =
+        reading.kind === 'instant' ? reading.reading : reading.kind === 'text' ? reading.tried : undefined;
+      const cell = robustInstantSql(text, truth.isZoned, tried);
       return {
         robustTruth: truth.valueSql,
-        robustCell: robustInstantSql(
-          text,
-          truth.isZoned,
-          reading.kind === 'instant' ? reading.reading : undefined,
-        ),
-        robustMatches: nearInstants(s, y, tolerance),
+        robustCell: cell,
+        robustMatches: nearInstants(s, cell, tolerance),
       };
+    }
     case 'text':
-      return { robustTruth: truth.textSql, robustCell: text, robustMatches: `${s} = ${y}` };
+      return { robustTruth: truth.textSql, robustCell: text, robustMatches: `${s} = ${text}` };
   }
 }
 

@@ -77,21 +77,18 @@ export async function scorePairing(
   const repeatedPairs = counts.outputRows - counts.extraRows - keysInTruth;
   const duplicateRows = repeatedPairs + usableExtraRows - usableExtraKeys;
   const { outputRows, unusableRows, unreadKeys, wrongKeys } = counts;
-  let spoiled = pairing.columns.map(() => 0);
   if (repeatedPairs > 0) {
     pairing = withOutput(pairing, await whole());
-    spoiled = await countSpoiled(session, pairing);
     pairing = withOutput(pairing, await firstRows(session, pairing));
     counts = await countPairs(session, pairing);
   }
+  const settled = await settleReadings(session, whole, pairing, counts);
   const keyError = publishedKeyError(start, kindError, outputRows, unreadKeys);
-  const settled =
-    keyError === null
-      ? await settleReadings(session, whole, pairing, counts)
-      : { pairing, columns: counts.columns, error: keyError };
+  const spoiled =
+    repeatedPairs > 0 ? await countSpoiled(session, withOutput(settled.pairing, await whole())) : [];
   return {
     published: {
-      error: settled.error,
+      error: keyError ?? settled.error,
       extraKeys: usableExtraKeys,
       duplicateRows,
       comparisons: settled.pairing.columns.map(comparisonOf),
@@ -102,7 +99,7 @@ export async function scorePairing(
     keysInTruth,
     missingKeys: counts.missingRows,
     columns: settled.columns,
-    robustMatched: counts.columns.map(({ robustMatched }, i) => robustMatched - (spoiled[i] ?? 0)),
+    robustMatched: settled.columns.map(({ robustMatched }, i) => robustMatched - (spoiled[i] ?? 0)),
     hasWrongKeys: wrongKeys.some((cells) => cells > 0),
     pairing: settled.pairing,
   };
@@ -194,7 +191,7 @@ async function settleReadings(
   const columns = [...first.columns];
   let pending = plans.map((_plan, i) => i);
   let error: PublishedError | null = null;
-  while (pending.length > 0 && error === null) {
+  while (pending.length > 0) {
     const again: number[] = [];
     for (const i of pending) {
       const next = await nextReading(
@@ -206,13 +203,13 @@ async function settleReadings(
       );
       if (next === null) continue;
       if ('error' in next) {
-        error = next.error;
-        break;
+        error ??= next.error;
+        continue;
       }
       plans[i] = { ...(plans[i] as ColumnPlan), reading: next };
       again.push(i);
     }
-    if (again.length > 0 && error === null) {
+    if (again.length > 0) {
       const pairing = { ...start, columns: again.map((i) => plans[i] as ColumnPlan) };
       const counted = await countPairs(session, pairing);
       for (const [position, i] of again.entries()) columns[i] = counted.columns[position] as ColumnCounts;
@@ -263,7 +260,7 @@ async function nextReading(
       if (counts.unread > 0) {
         const { type } = await facts();
         if (type === 'integer' || type === 'double') return zoneless ?? { kind: 'never' };
-        return { kind: 'text', type, hasMissingRows: missingRows > 0 };
+        return { kind: 'text', type, hasMissingRows: missingRows > 0, tried: reading.reading };
       }
       return right.isZoned === truth.isZoned ? null : { error: zoneError(truth, right.isZoned) };
     }
