@@ -89,18 +89,23 @@ test('urine output of the first day starts at ICU admission, not 6 hours before'
 });
 
 test('vital signs and GCS go by stay; laboratory values and gases by patient', async () => {
-  const other = { subject_id: 1, stay_id: 999, charttime: after('1:00') };
-  const given: Readonly<Record<string, readonly GivenRow[]>> = {
-    'mimiciv_icu.icustays': [icuStay()],
-    'mimiciv_derived.vitalsign': [{ ...other, heart_rate: 80 }],
-    'mimiciv_derived.gcs': [{ ...other, gcs: 3 }],
-    'mimiciv_derived.chemistry': [{ subject_id: 1, hadm_id: 999, charttime: after('1:00'), sodium: 140 }],
-    'mimiciv_derived.bg': [{ subject_id: 1, hadm_id: 999, charttime: after('1:00'), ph: 7.4 }],
-  };
-  expect(column(await database.concept('first_day_vitalsign', given), 'heart_rate_min')).toEqual([null]);
-  expect(column(await database.concept('first_day_gcs', given), 'gcs_min')).toEqual([null]);
-  expect(column(await database.concept('first_day_lab', given), 'sodium_min')).toEqual([140]);
-  expect(column(await database.concept('first_day_bg', given), 'ph_max')).toEqual([7.4]);
+  const elsewhere = { subject_id: 1, charttime: after('1:00') };
+  const first = async (table: string, source: string, row: GivenRow, name: string) =>
+    column(
+      await database.concept(table, {
+        'mimiciv_icu.icustays': [icuStay()],
+        [`mimiciv_derived.${source}`]: [{ ...elsewhere, ...row }],
+      }),
+      name,
+    );
+  expect(
+    await first('first_day_vitalsign', 'vitalsign', { stay_id: 999, heart_rate: 80 }, 'heart_rate_min'),
+  ).toEqual([null]);
+  expect(await first('first_day_gcs', 'gcs', { stay_id: 999, gcs: 3 }, 'gcs_min')).toEqual([null]);
+  expect(await first('first_day_lab', 'chemistry', { hadm_id: 999, sodium: 140 }, 'sodium_min')).toEqual([
+    140,
+  ]);
+  expect(await first('first_day_bg', 'bg', { hadm_id: 999, ph: 7.4 }, 'ph_max')).toEqual([7.4]);
 });
 
 test('means of vital signs are over charting times', async () => {
