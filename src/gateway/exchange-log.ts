@@ -4,24 +4,29 @@ import type { GatewayExchange, GatewaySummary } from './gateway-types.js';
 import { redacted } from './secrets.js';
 import { addTokens, NO_TOKENS } from './usage.js';
 
+/** The summary of no exchange at all. */
+export const NO_EXCHANGES: GatewaySummary = {
+  requests: 0,
+  refused: 0,
+  failed: 0,
+  models: [],
+  tokens: NO_TOKENS,
+  hostedToolsRemoved: [],
+  hostedToolCalls: [],
+  cost: 0,
+  skillsOffered: [],
+  skillsOpened: [],
+  modelSeconds: 0,
+  lastServiceFailure: null,
+};
+
 /**
  * `gateway.jsonl`: one line per exchange, in the order in which they ended. Each line is one append of a whole
  * record to a file that only this user can read; no key can be in it.
  */
 export class ExchangeLog implements AsyncDisposable {
   #queue: Promise<void> = Promise.resolve();
-  #summary: GatewaySummary = {
-    requests: 0,
-    refused: 0,
-    failed: 0,
-    models: [],
-    tokens: NO_TOKENS,
-    hostedToolsRemoved: [],
-    skillsOffered: [],
-    skillsOpened: [],
-    modelSeconds: 0,
-    lastServiceFailure: null,
-  };
+  #summary: GatewaySummary = NO_EXCHANGES;
 
   private constructor(
     private readonly file: FileHandle,
@@ -75,6 +80,13 @@ export function summaryWith(summary: GatewaySummary, exchange: GatewayExchange):
         : together(summary.models, [exchange.model]),
     tokens: exchange.tokens === null ? summary.tokens : addTokens(summary.tokens, exchange.tokens),
     hostedToolsRemoved: together(summary.hostedToolsRemoved, exchange.hostedToolsRemoved),
+    hostedToolCalls: together(summary.hostedToolCalls, exchange.hostedToolCalls),
+    cost:
+      exchange.tokens === null
+        ? summary.cost
+        : summary.cost === null || exchange.cost === null
+          ? null
+          : summary.cost + exchange.cost,
     skillsOffered: together(summary.skillsOffered, exchange.skillsOffered),
     skillsOpened: together(summary.skillsOpened, exchange.skillsOpened),
     modelSeconds: summary.modelSeconds + (exchange.refusal === null ? exchange.seconds : 0),

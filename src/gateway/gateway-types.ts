@@ -36,6 +36,10 @@ export interface GatewayBudget {
   readonly maxRequests?: number;
   /** Input and output tokens together. */
   readonly maxTokens?: number;
+  /** US dollars by the price table; a model without a price is then refused. */
+  readonly maxCost?: number;
+  /** Seconds since the gateway started, whether a request is under way or not. */
+  readonly maxSeconds?: number;
 }
 
 /** One line of `gateway.jsonl`. */
@@ -59,6 +63,10 @@ export interface GatewayExchange {
   readonly tokens: TokenCounts | null;
   /** Provider-hosted tools that were removed from the request. */
   readonly hostedToolsRemoved: readonly string[];
+  /** Provider-hosted tools that the answer shows as used all the same; `unread-answer` when it hid that. */
+  readonly hostedToolCalls: readonly string[];
+  /** US dollars by the price table, or null when the model has no price there or no tokens were counted. */
+  readonly cost: number | null;
   /** Names of planted skills whose description, or whose body, occurred in the request. */
   readonly skillsOffered: readonly string[];
   readonly skillsOpened: readonly string[];
@@ -71,6 +79,9 @@ export interface GatewaySummary {
   readonly models: readonly string[];
   readonly tokens: TokenCounts;
   readonly hostedToolsRemoved: readonly string[];
+  readonly hostedToolCalls: readonly string[];
+  /** Sum over all exchanges with counted tokens; null when one of them has no price. */
+  readonly cost: number | null;
   readonly skillsOffered: readonly string[];
   readonly skillsOpened: readonly string[];
   /** Seconds spent waiting for models. */

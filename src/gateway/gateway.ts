@@ -15,6 +15,7 @@ import type {
 } from './gateway-types.js';
 import { withoutHostedTools } from './hosted-tools.js';
 import { skillSearch } from './planted-skills.js';
+import { costOf, hasPrice, type PriceTable } from './prices.js';
 import { readBody } from './request-body.js';
 import { type Route, routeOf, splitTarget } from './routes.js';
 import { secretForms } from './secrets.js';
@@ -38,7 +39,9 @@ export interface GatewayOptions {
   readonly logPath: string;
   readonly skills?: readonly PlantedSkill[];
   readonly budget?: GatewayBudget;
-  /** Called once, when the first request is refused because the budget is spent. */
+  /** For `cost` in the log and budgets in money; without it no cost is known. */
+  readonly prices?: PriceTable;
+  /** Called once, when the first request is refused because the budget is spent, or when its time is over. */
   readonly onBudgetSpent?: (reason: string) => void;
   readonly maxRequestBytes?: number;
   /** Seconds without a byte from the provider after which an exchange is given up. */
@@ -64,6 +67,8 @@ export class Gateway implements AsyncDisposable {
   readonly #secrets: readonly Buffer[];
   readonly #skillsIn: ReturnType<typeof skillSearch>;
   readonly #open = new Set<Promise<void>>();
+  readonly #startedAt = performance.now();
+  #budgetTimer: NodeJS.Timeout | undefined;
   #isBudgetSpent = false;
   #admitted = 0;
 
@@ -76,6 +81,9 @@ export class Gateway implements AsyncDisposable {
     this.socketPath = join(folder, 's');
     this.#secrets = secretForms(options.providers.map(({ apiKey }) => apiKey));
     this.#skillsIn = skillSearch(options.skills ?? []);
+    const { maxSeconds } = options.budget ?? {};
+    if (maxSeconds !== undefined)
+      this.#budgetTimer = setTimeout(() => this.#spend(timeSpent(maxSeconds)), maxSeconds * 1000).unref();
   }
 
   /** Starts a gateway with a socket of its own. Dispose it to end all exchanges and complete the log. */
@@ -149,12 +157,16 @@ export class Gateway implements AsyncDisposable {
       const refusal = `more than ${MAX_AT_ONCE} requests at once`;
       return this.#refuse(request, response, draft, 429, refusal, { 'retry-after': '1' });
     }
+    const refuseSpent = (reason: string): void =>
+      this.#refuse(request, response, draft, 429, reason, { 'x-should-retry': 'false' });
     const overspent = route.isGeneration ? this.#overspent() : undefined;
-    if (overspent !== undefined) {
-      return this.#refuse(request, response, draft, 429, overspent, { 'x-should-retry': 'false' });
-    }
+    if (overspent !== undefined) return refuseSpent(overspent);
     const parsed = await this.#parse(request, response, draft, route.protocol);
     if (parsed === undefined) return;
+    if (route.isGeneration) {
+      const unpriced = this.#unpriced(route.provider.name, parsed.model);
+      if (unpriced !== undefined) return refuseSpent(unpriced);
+    }
     draft.host = route.url.host;
     const outcome = await forward(request, response, {
       provider: route.provider,
@@ -166,6 +178,8 @@ export class Gateway implements AsyncDisposable {
       idleTimeoutSeconds: this.options.idleTimeoutSeconds ?? DEFAULT_IDLE_TIMEOUT_SECONDS,
     });
     complete(draft, outcome, route, parsed.model);
+    if (this.options.prices !== undefined && draft.tokens !== null)
+      draft.cost = costOf(this.options.prices, route.provider.name, draft.model, draft.tokens);
   }
 
   /** Reads, decodes and cleans the body; answers itself and returns undefined when the request is refused. */
@@ -213,23 +227,37 @@ export class Gateway implements AsyncDisposable {
 
   /** Why a further generation would overspend, or undefined; counts the request when it is admitted. */
   #overspent(): string | undefined {
-    const { budget, onBudgetSpent } = this.options;
-    const { tokens } = this.log.summary();
-    const spent = tokens.input + tokens.output;
+    const budget = this.options.budget ?? {};
+    const { tokens, cost } = this.log.summary();
+    const seconds = (performance.now() - this.#startedAt) / 1000;
     let reason: string | undefined;
-    if (budget?.maxRequests !== undefined && this.#admitted >= budget.maxRequests)
+    if (budget.maxRequests !== undefined && this.#admitted >= budget.maxRequests)
       reason = `the budget of ${budget.maxRequests} requests is spent`;
-    else if (budget?.maxTokens !== undefined && spent >= budget.maxTokens)
+    else if (budget.maxTokens !== undefined && tokens.input + tokens.output >= budget.maxTokens)
       reason = `the budget of ${budget.maxTokens} tokens is spent`;
-    if (reason === undefined) {
-      this.#admitted += 1;
-      return undefined;
-    }
-    if (!this.#isBudgetSpent) {
-      this.#isBudgetSpent = true;
-      onBudgetSpent?.(reason);
-    }
+    else if (budget.maxCost !== undefined && (cost === null || cost >= budget.maxCost))
+      reason = `the budget of ${budget.maxCost} US dollars is spent${cost === null ? ', or cannot be told from answers without a price' : ''}`;
+    else if (budget.maxSeconds !== undefined && seconds >= budget.maxSeconds)
+      reason = timeSpent(budget.maxSeconds);
+    if (reason === undefined) this.#admitted += 1;
+    else this.#spend(reason);
     return reason;
+  }
+
+  /** A budget in money needs a price for what is asked. */
+  #unpriced(provider: string, model: string | null): string | undefined {
+    const { budget, prices } = this.options;
+    if (budget?.maxCost === undefined || (prices !== undefined && hasPrice(prices, provider, model)))
+      return undefined;
+    const reason = `there is a budget in money, and the price table has no model ${model ?? '(none named)'}`;
+    this.#spend(reason);
+    return reason;
+  }
+
+  #spend(reason: string): void {
+    if (this.#isBudgetSpent) return;
+    this.#isBudgetSpent = true;
+    this.options.onBudgetSpent?.(reason);
   }
 
   #refuse(
@@ -259,6 +287,7 @@ export class Gateway implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#budgetTimer);
     this.server.close();
     this.server.closeAllConnections();
     await Promise.allSettled([...this.#open]);
@@ -284,10 +313,14 @@ function newDraft(request: IncomingMessage): Draft {
     responseBytes: 0,
     tokens: null,
     hostedToolsRemoved: [],
+    hostedToolCalls: [],
+    cost: null,
     skillsOffered: [],
     skillsOpened: [],
   };
 }
+
+const timeSpent = (seconds: number): string => `the budget of ${seconds} seconds is spent`;
 
 function complete(
   draft: Draft,
@@ -300,6 +333,7 @@ function complete(
   draft.responseBytes = outcome.responseBytes;
   draft.model = (route.isGeneration ? outcome.model : null) ?? askedModel;
   draft.tokens = route.isGeneration ? outcome.tokens : null;
+  draft.hostedToolCalls = route.isGeneration ? outcome.hostedToolCalls : [];
   draft.hostedToolsRemoved = [...new Set([...draft.hostedToolsRemoved, ...outcome.removedBetas])];
 }
 

@@ -72,6 +72,47 @@ function localTools(tools: readonly unknown[], protocol: Protocol, removed: stri
   return kept;
 }
 
+/** Fields whose content is data or a schema, where something called `tools` is no list of tools. */
+const DATA_FIELDS = new Set(['parameters', 'input_schema', 'schema', 'arguments', 'metadata', 'output']);
+const MAX_DEPTH = 12;
+
+/**
+ * Takes hosted tools out of lists of tools anywhere inside a value: items of type `additional_tools` of the
+ * Responses API, answers of a tool search, tools bound to one message. Returns the value itself when nothing was
+ * there. An item of type `additional_tools` that is left empty goes as well.
+ */
+function withoutNestedTools(value: unknown, protocol: Protocol, removed: string[], depth = 0): unknown {
+  if (depth > MAX_DEPTH) return value;
+  if (Array.isArray(value)) {
+    const inner = value.map((one) => withoutNestedTools(one, protocol, removed, depth + 1));
+    const kept = inner.filter((one, at) => one === value[at] || !isEmptied(one));
+    return kept.length === value.length && kept.every((one, at) => one === value[at]) ? value : kept;
+  }
+  if (!isObject(value)) return value;
+  let changed: Json | undefined;
+  for (const [name, field] of Object.entries(value)) {
+    // What a model handed to a tool of the client is data (`tool_use`).
+    if (DATA_FIELDS.has(name) || (name === 'input' && value.type === 'tool_use')) continue;
+    const before = removed.length;
+    const isToolList = name === 'tools' && Array.isArray(field) && field.some(isObject);
+    const clean = isToolList
+      ? localTools(field, protocol, removed)
+      : withoutNestedTools(field, protocol, removed, depth + 1);
+    if (isToolList ? removed.length > before : clean !== field)
+      changed = { ...(changed ?? value), [name]: clean };
+  }
+  return changed ?? value;
+}
+
+function isEmptied(item: unknown): boolean {
+  return (
+    isObject(item) && item.type === 'additional_tools' && Array.isArray(item.tools) && item.tools.length === 0
+  );
+}
+
+/** Places outside `tools` that can bring tools along. */
+const NESTED_FIELDS = ['input', 'messages', 'system', 'tool_choice'] as const;
+
 /** Whether `tool_choice` still names something that is there. */
 function choiceHolds(choice: unknown, kept: readonly unknown[], protocol: Protocol): boolean {
   if (kept.length === 0) return false;
@@ -105,6 +146,11 @@ export function withoutHostedTools(body: Readonly<Json>, protocol: Protocol): Cl
   }
   if (Array.isArray(body.include)) {
     clean.include = body.include.filter((part) => !(typeof part === 'string' && HOSTED_INCLUDES.test(part)));
+  }
+  for (const field of NESTED_FIELDS) {
+    if (clean[field] === undefined) continue;
+    const inner = withoutNestedTools(clean[field], protocol, removed);
+    if (inner !== clean[field]) clean[field] = inner;
   }
   if (Array.isArray(body.tools)) {
     const before = removed.length;

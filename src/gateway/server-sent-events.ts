@@ -3,9 +3,12 @@ const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
 /**
  * Reads server-sent events from chunks that break anywhere (WHATWG HTML, section 9.2.6) and hands the data of each
- * complete event to `onData`.
+ * complete event to `onData`; `onSkipped` is told of an event too large to be read.
  */
-export function eventReader(onData: (data: string) => void): (chunk: Buffer) => void {
+export function eventReader(
+  onData: (data: string) => void,
+  onSkipped: () => void = () => {},
+): (chunk: Buffer) => void {
   const decoder = new TextDecoder('utf-8');
   let pending = '';
   let data: string[] = [];
@@ -14,7 +17,8 @@ export function eventReader(onData: (data: string) => void): (chunk: Buffer) => 
 
   const readLine = (line: string): void => {
     if (line === '') {
-      if (data.length > 0 && dataLength <= MAX_EVENT_BYTES) onData(data.join('\n'));
+      if (dataLength > MAX_EVENT_BYTES) onSkipped();
+      else if (data.length > 0) onData(data.join('\n'));
       data = [];
       dataLength = 0;
       return;
@@ -32,6 +36,7 @@ export function eventReader(onData: (data: string) => void): (chunk: Buffer) => 
     endedWithReturn = text.endsWith('\r');
     const lines = (pending + text).split(/\r\n|\r|\n/);
     pending = lines.pop()!;
+    if (pending.length > MAX_EVENT_BYTES) onSkipped();
     if (pending.length > MAX_EVENT_BYTES) pending = 'data:'.padEnd(MAX_EVENT_BYTES, ' ');
     for (const line of lines) readLine(line);
   };

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { systemCodeOf } from '../support/errors.js';
 import type { ExchangeFailure, Protocol, Provider } from './gateway-types.js';
 import { withoutHostedBetas } from './hosted-tools.js';
+import { withRetryAfter } from './rate-limit.js';
 import { secretFilter } from './secrets.js';
 import { type AnswerReading, answerReader } from './usage.js';
 import { usageEventRemover } from './usage-event.js';
@@ -152,7 +153,7 @@ async function exchange(
 }
 
 function failed(status: number, failure: ExchangeFailure, responseBytes: number): Outcome {
-  return { status, failure, responseBytes, model: null, tokens: null };
+  return { status, failure, responseBytes, model: null, tokens: null, hostedToolCalls: [] };
 }
 
 function openUpstream(
@@ -189,7 +190,8 @@ async function passOn(
   status: number,
 ): Promise<Outcome> {
   const contentType = upstream.headers['content-type'] ?? '';
-  const reader = answerReader(request.protocol, contentType);
+  const contentEncoding = upstream.headers['content-encoding'] ?? '';
+  const reader = answerReader(request.protocol, contentType, contentEncoding);
   const isEventStream = contentType.toLowerCase().startsWith('text/event-stream');
   let responseBytes = 0;
   const filter = secretFilter(request.secrets);
@@ -197,7 +199,7 @@ async function passOn(
     responseBytes += chunk.length;
     reader.push(chunk);
   });
-  response.writeHead(status, returnedHeaders(upstream, request.secrets));
+  response.writeHead(status, withRetryAfter(status, returnedHeaders(upstream, request.secrets)));
   response.flushHeaders();
   let failure: ExchangeFailure | null = status >= 400 ? 'upstream-status' : null;
   try {

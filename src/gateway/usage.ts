@@ -1,5 +1,6 @@
 import type { TokenCounts } from '../agents/agent.js';
 import type { Protocol } from './gateway-types.js';
+import { hostedCallsIn, UNREAD_ANSWER } from './hosted-calls.js';
 import { eventReader } from './server-sent-events.js';
 
 /** A JSON answer larger than this is passed on but not read. */
@@ -12,6 +13,8 @@ export interface AnswerReading {
   /** The model that answered, as the provider names it. */
   readonly model: string | null;
   readonly tokens: TokenCounts | null;
+  /** Kinds of hosted-tool use that the answer shows; `unread-answer` when it could not be looked into. */
+  readonly hostedToolCalls: readonly string[];
 }
 
 /** Reads an answer as it passes by. */
@@ -84,10 +87,16 @@ export function tokensFromUsage(protocol: Protocol, usage: Json): TokenCounts {
 class AnswerState {
   model: string | null = null;
   private usage: Json | undefined;
+  private readonly hostedCalls = new Set<string>();
 
   constructor(private readonly protocol: Protocol) {}
 
+  notRead(): void {
+    this.hostedCalls.add(UNREAD_ANSWER);
+  }
+
   take(value: unknown): void {
+    for (const name of hostedCallsIn(value, this.protocol)) this.hostedCalls.add(name);
     // Responses events carry the response, Messages' first event the message; other objects are the answer itself.
     const holder = objectIn(value, 'response') ?? objectIn(value, 'message') ?? (value as Json);
     if (typeof holder !== 'object' || holder === null) return;
@@ -104,6 +113,7 @@ class AnswerState {
     return {
       model: this.model,
       tokens: this.usage === undefined ? null : tokensFromUsage(this.protocol, this.usage),
+      hostedToolCalls: [...this.hostedCalls].slice(0, 20),
     };
   }
 }
@@ -116,15 +126,18 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A reader for an answer with this content type. Damage is passed over: the answer belongs to the client. */
-export function answerReader(protocol: Protocol, contentType: string): AnswerReader {
+/**
+ * A reader for an answer with this content type. Damage is passed over: the answer belongs to the client. An answer
+ * that cannot be looked into is told, since a hosted tool may have been used in it.
+ */
+export function answerReader(protocol: Protocol, contentType: string, contentEncoding = ''): AnswerReader {
   const state = new AnswerState(protocol);
+  if (contentEncoding !== '' && contentEncoding !== 'identity') state.notRead();
   if (contentType.toLowerCase().startsWith('text/event-stream')) {
-    const push = eventReader((data) => {
-      // Most events are text deltas; only those that can hold counts or the model are parsed.
-      if (data.includes('"usage"') || (state.model === null && data.includes('"model"')))
-        state.take(parsed(data));
-    });
+    const push = eventReader(
+      (data) => state.take(parsed(data)),
+      () => state.notRead(),
+    );
     return { push, finish: () => state.reading() };
   }
   const chunks: Buffer[] = [];
@@ -133,7 +146,10 @@ export function answerReader(protocol: Protocol, contentType: string): AnswerRea
     push(chunk) {
       bytes += chunk.length;
       if (bytes <= MAX_JSON_BYTES) chunks.push(chunk);
-      else chunks.length = 0;
+      else if (chunks.length > 0) {
+        chunks.length = 0;
+        state.notRead();
+      }
     },
     finish() {
       if (chunks.length > 0) state.take(parsed(Buffer.concat(chunks).toString('utf8')));
