@@ -1,4 +1,5 @@
 import { M4BenchError } from '../support/errors.js';
+import { encodeSegment } from '../support/ids.js';
 import { seeds } from './bootstrap.js';
 import {
   allSkillsProbe,
@@ -32,6 +33,7 @@ import {
 import { harnessIndicators, harnessLabels, harnessSubsets, skillUse } from './harness-tables.js';
 import {
   artifactPackage,
+  completenessTable,
   computeTable,
   failureTable,
   followUpIntegrity,
@@ -78,6 +80,8 @@ export interface AnalyzeOptions {
   readonly only?: readonly string[];
   /** Rows printed of largest gains and declines, default 6 as published. */
   readonly listed?: number;
+  /** Leave out runs that may not be published, and say how many; default false. */
+  readonly publishableOnly?: boolean;
   readonly caveats?: readonly ValidityCaveat[];
   readonly packages?: readonly EvidencePackage[];
 }
@@ -90,6 +94,13 @@ export interface Analysis {
   readonly omitted: Readonly<Record<string, string>>;
   /** Hash of the rows that every number comes from. */
   readonly dataHash: string;
+  readonly counts: {
+    readonly runs: number;
+    readonly unjudged: number;
+    readonly unpublishable: number;
+    /** Left out on request. */
+    readonly dropped: number;
+  };
   readonly settings: { readonly resamples: number; readonly rng: RandomKind };
 }
 
@@ -117,12 +128,19 @@ const bothArms = 'native no-skill and with-skill runs';
  *
  * Throws `NO_RUNS` for an empty set, `TABLE_UNKNOWN` and `TABLE_EMPTY` for tables asked for by name.
  */
-export function analyze(set: RunSet, options: AnalyzeOptions = {}): Analysis {
+export function analyze(all: RunSet, options: AnalyzeOptions = {}): Analysis {
+  const set = options.publishableOnly
+    ? { ...all, rows: all.rows.filter((row) => row.integrity.isPublishable) }
+    : all;
   if (set.rows.length === 0) {
     throw new M4BenchError(
       'NO_RUNS',
-      'There is no run to analyse.',
-      'Name a campaign that has results, or import runs.',
+      all.rows.length === 0
+        ? 'There is no run to analyse.'
+        : `None of the ${all.rows.length} runs may be published.`,
+      all.rows.length === 0
+        ? 'Name a campaign that has results, or import runs.'
+        : 'Look at the reasons in their results, or analyse all runs.',
     );
   }
   const drawing = resampler(options);
@@ -146,6 +164,12 @@ export function analyze(set: RunSet, options: AnalyzeOptions = {}): Analysis {
     figures,
     omitted,
     dataHash: runSetHash(set),
+    counts: {
+      runs: set.rows.length,
+      unjudged: set.rows.filter((row) => row.reward === null).length,
+      unpublishable: all.rows.filter((row) => !row.integrity.isPublishable).length,
+      dropped: all.rows.length - set.rows.length,
+    },
     settings: { resamples: drawing.resamples, rng: drawing.kind },
   };
 }
@@ -327,10 +351,16 @@ function furtherTables(
     ),
     each('power', `${bothArms} of two tasks`, (stratum) => powerTable(stratum, context)),
     ...distinct(set.rows.map((row) => row.condition)).map((condition) => ({
-      name: `rank-stability-${condition}`,
+      // A condition comes from a file and ends in a file name.
+      name: `rank-stability-${encodeSegment(condition)}`,
       needs: 'two agents with tasks in common, of one protocol and edition',
       build: () => rankTables(strata, condition, context),
     })),
+    {
+      name: 'completeness',
+      needs: 'campaigns with a plan',
+      build: () => completenessTable(set.records),
+    },
     each('reward-by-arm', 'runs', (stratum) => rewardByArm(stratum.rows)),
     each('failures', 'failed or unjudged runs', failureTable),
     each('skill-use', 'runs with placed skills and a record of their use', skillUse),
@@ -369,13 +399,8 @@ function figureEntries(
   strata: readonly Stratum[],
   context: AnalysisContext,
 ): readonly (readonly [string, Figure | undefined])[] {
-  const suffix = (stratum: Stratum): string =>
-    strata.length === 1
-      ? ''
-      : `-${stratum.label
-          .toLowerCase()
-          .replace(/[^a-z0-9]+/g, '-')
-          .replace(/^-|-$/g, '')}`;
+  const suffixes = fileSuffixes(strata.map((stratum) => stratum.label));
+  const suffix = (stratum: Stratum): string => suffixes[strata.indexOf(stratum)]!;
   return [
     ['figure02-skill-delta-forest', skillDeltaForest(strata, context)],
     ['figure02-skill-delta-heatmap', skillDeltaHeatmap(strata, context)],
@@ -389,4 +414,20 @@ function figureEntries(
     ['score-distributions', scoreDistributions(strata)],
     ['arm-means', armMeans(strata)],
   ];
+}
+
+/** One file-name ending per label, all different; none for a single label. */
+function fileSuffixes(labels: readonly string[]): readonly string[] {
+  if (labels.length === 1) return [''];
+  const used = new Set<string>();
+  return labels.map((label) => {
+    const plain = label
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '-')
+      .replace(/^-|-$/g, '');
+    let suffix = `-${plain}`;
+    for (let copy = 2; used.has(suffix); copy += 1) suffix = `-${plain}-${copy}`;
+    used.add(suffix);
+    return suffix;
+  });
 }

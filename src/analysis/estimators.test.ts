@@ -367,6 +367,27 @@ describe('for all campaigns', () => {
     );
   });
 
+  it('names from runs never leave the file names, and equal-looking campaigns keep their own figures', () => {
+    const rows = armsOf({ t1: [[0], [1]], t2: [[0], [1]] });
+    const hostile = (campaign: string): readonly RunRow[] =>
+      rows.map((row) => ({ ...row, campaign, model: `${row.trial % 2}`, condition: `../${row.condition}` }));
+    const { tables, figures } = analyze(runSetOf([...hostile('a b'), ...hostile('a/b')]), { resamples: 50 });
+    for (const name of [...Object.keys(tables), ...Object.keys(figures)])
+      expect(name).toMatch(/^[a-z0-9][a-z0-9.~-]*$/);
+    expect(Object.keys(figures)).toEqual(
+      expect.arrayContaining(['reward-heatmap-a-b', 'reward-heatmap-a-b-2']),
+    );
+  });
+
+  it('leaves out what may not be published when asked, and says how much', () => {
+    const rows = armsOf({ t1: [[0], [1]] });
+    const closed = { ...rows[0]!, runId: 'closed', trial: 9, reward: 1 };
+    const set = runSetOf([...rows, { ...closed, integrity: { ...closed.integrity, isPublishable: false } }]);
+    const { counts } = analyze(set, { resamples: 50, publishableOnly: true });
+    expect(counts).toEqual({ runs: 2, unjudged: 0, unpublishable: 1, dropped: 1 });
+    expect(analyze(set, { resamples: 50 }).counts.dropped).toBe(0);
+  });
+
   it('an empty set, and an unknown table, are errors that say what to do', () => {
     expect(() => analyze(runSetOf([]))).toThrow(/no run to analyse/);
     expect(() => analyze(runSetOf(armsOf({ t1: [[0], [1]] })), { only: ['table99'] })).toThrow(

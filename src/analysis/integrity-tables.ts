@@ -131,6 +131,44 @@ export function keyDiagnostics(stratum: Stratum): Table | undefined {
   };
 }
 
+/** Planned, finished, missing and unexpected runs; complete only when nothing is missing or unexpected. */
+export function completenessTable(records: readonly CampaignRecord[], listed = 20): Table | undefined {
+  const planned = records.filter((record) => record.plannedRuns !== null);
+  if (planned.length === 0) return undefined;
+  const names = (runIds: readonly string[]): string =>
+    runIds.length <= listed
+      ? runIds.join(' ')
+      : `${runIds.slice(0, listed).join(' ')} and ${runIds.length - listed} more`;
+  return {
+    title: 'Planned and finished runs',
+    columns: [
+      'campaign',
+      'planned',
+      'finished',
+      'missing',
+      'unexpected',
+      'complete',
+      'missingRuns',
+      'unexpectedRuns',
+    ],
+    rows: planned.map((record) => ({
+      campaign: record.campaign,
+      planned: record.plannedRuns,
+      finished: record.canonicalRuns,
+      missing: record.missingRuns.length,
+      unexpected: record.unexpectedRuns.length,
+      complete:
+        record.canonicalRuns === record.plannedRuns &&
+        record.missingRuns.length === 0 &&
+        record.unexpectedRuns.length === 0
+          ? 'yes'
+          : 'no',
+      missingRuns: names(record.missingRuns),
+      unexpectedRuns: names(record.unexpectedRuns),
+    })),
+  };
+}
+
 /** Table 10: what is kept of each campaign. */
 export function artifactPackage(records: readonly CampaignRecord[]): Table | undefined {
   if (records.length === 0) return undefined;

@@ -204,13 +204,18 @@ describe('a campaign folder', () => {
     await mkdir(join(folder, 'runs', 'half-written'));
     await mkdir(join(folder, 'runs', 'broken'));
     await writeFile(join(folder, 'runs', 'broken', 'result.json'), '{');
-    await writeFile(join(folder, 'campaign.json'), JSON.stringify({ runs: [{}, {}, {}] }));
+    await writeFile(
+      join(folder, 'campaign.json'),
+      JSON.stringify({ runs: ['t1_no-skill_t1', 't3_no-skill_t1'].map((runId) => ({ runId })) }),
+    );
     const set = await readCampaignRows(folder);
     expect(set.rows.map((row) => row.task)).toEqual(['t1', 't2']);
     expect(set.records).toMatchObject([
       {
         campaign: 'mine',
-        plannedRuns: 3,
+        plannedRuns: 2,
+        missingRuns: ['t3_no-skill_t1'],
+        unexpectedRuns: ['t2_no-skill_t1'],
         canonicalRuns: 2,
         artifactCounts: { 'result.json': 2, 'output.csv': 2, 'trace.jsonl': 0 },
         inputTokens: 200,

@@ -45,7 +45,7 @@ export async function readCampaignRows(folder: string, options: ReadCampaignOpti
     );
   }
   const byCampaign = [...new Set(rows.map((row) => row.campaign))];
-  const planned = await plannedRunsOf(join(folder, 'campaign.json'));
+  const planned = await plannedRunIds(join(folder, 'campaign.json'));
   return {
     rows,
     superseded: [],
@@ -117,23 +117,33 @@ async function firstRewardOf(runFolder: string): Promise<number | null> {
   }
 }
 
-const planFile = z.object({ runs: z.array(z.unknown()) });
+const planFile = z.object({ runs: z.array(z.object({ runId: z.string() })) });
 
-async function plannedRunsOf(path: string): Promise<number | null> {
+/** Run ids of the frozen plan; undefined when there is none, or none that can be read. */
+async function plannedRunIds(path: string): Promise<readonly string[] | undefined> {
   const text = await readTextIfPresent(path);
-  if (text === undefined) return null;
+  if (text === undefined) return undefined;
   try {
-    return planFile.parse(JSON.parse(text)).runs.length;
+    return planFile.parse(JSON.parse(text)).runs.map((run) => run.runId);
   } catch {
-    return null;
+    return undefined;
   }
 }
 
-function recordOf(campaign: string, rows: readonly RunRow[], plannedRuns: number | null): CampaignRecord {
+function recordOf(
+  campaign: string,
+  rows: readonly RunRow[],
+  planned: readonly string[] | undefined,
+): CampaignRecord {
+  const finished = new Set(rows.map((row) => row.runId));
+  const asked = new Set(planned);
   const bytes = rows.flatMap((row) => Object.values(row.artifactBytes ?? {}));
   return {
     campaign,
-    plannedRuns,
+    plannedRuns: planned?.length ?? null,
+    missingRuns: [...asked].filter((runId) => !finished.has(runId)).sort(byCodePoint),
+    unexpectedRuns:
+      planned === undefined ? [] : [...finished].filter((runId) => !asked.has(runId)).sort(byCodePoint),
     canonicalRuns: rows.length,
     provenanceOnly: 0,
     artifactCounts: Object.fromEntries(

@@ -313,6 +313,8 @@ async function readReleaseSummary(path: string): Promise<readonly CampaignRecord
     plannedRuns: Object.hasOwn(publishedPlannedRuns, record.label)
       ? publishedPlannedRuns[record.label]!
       : null,
+    missingRuns: [],
+    unexpectedRuns: [],
     canonicalRuns: record.canonical_runs,
     provenanceOnly: record.provenance_only_dirs,
     artifactCounts: record.artifact_counts,

@@ -7,6 +7,10 @@ export interface CampaignRecord {
   readonly campaign: string;
   /** Runs that the plan asks for; null when no plan is known. */
   readonly plannedRuns: number | null;
+  /** Ids of planned runs without a result; empty when no plan is known. */
+  readonly missingRuns: readonly string[];
+  /** Ids of results that the plan does not ask for. */
+  readonly unexpectedRuns: readonly string[];
   readonly canonicalRuns: number;
   /** Run folders kept to show where a result came from, and analysed nowhere. */
   readonly provenanceOnly: number;

@@ -208,15 +208,15 @@ export interface LabelledTable {
 
 /**
  * Several strata's tables as one: with more than one stratum a column `campaign` stands second, so that one's own
- * campaign and the published one can be read side by side.
+ * campaign and the published one can be read side by side. Columns that only some have are kept; others print `NA`.
  */
 export function stackTables(parts: readonly LabelledTable[]): Table | undefined {
   const [first] = parts;
   if (first === undefined) return undefined;
   if (parts.length === 1) return first.table;
-  const [label, ...rest] = first.table.columns;
-  const [labelPrint, ...restPrint] = first.table.print ?? [];
-  const notes = [...new Set(parts.flatMap((part) => part.table.notes ?? []))];
+  const [label, ...rest] = union(parts.flatMap((part) => part.table.columns));
+  const [labelPrint, ...restPrint] = unionOfPrints(parts);
+  const notes = union(parts.flatMap((part) => part.table.notes ?? []));
   return {
     ...first.table,
     columns: [label!, 'campaign', ...rest],
@@ -226,4 +226,15 @@ export function stackTables(parts: readonly LabelledTable[]): Table | undefined 
       ? {}
       : { print: [labelPrint, { header: 'Campaign', from: ['campaign'] }, ...restPrint] }),
   };
+}
+
+const union = (names: readonly string[]): readonly string[] => [...new Set(names)];
+
+function unionOfPrints(parts: readonly LabelledTable[]): readonly PrintColumn[] {
+  const seen = new Map<string, PrintColumn>();
+  for (const column of parts.flatMap((part) => part.table.print ?? [])) {
+    const key = `${column.header}\u0000${column.from.join('\u0000')}`;
+    if (!seen.has(key)) seen.set(key, column);
+  }
+  return [...seen.values()];
 }

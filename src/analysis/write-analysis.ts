@@ -10,6 +10,7 @@ export interface AnalysisDocument {
   readonly figures: Analysis['figures'];
   readonly omitted: Analysis['omitted'];
   readonly dataHash: string;
+  readonly counts: Analysis['counts'];
   readonly settings: Analysis['settings'];
 }
 
@@ -20,17 +21,20 @@ export function analysisDocument(analysis: Analysis): AnalysisDocument {
     figures: analysis.figures,
     omitted: analysis.omitted,
     dataHash: analysis.dataHash,
+    counts: analysis.counts,
     settings: analysis.settings,
   };
 }
 
 /** All tables as one Markdown document; the table of runs is left to its CSV file. */
 export function analysisMarkdown(analysis: Analysis, title: string): string {
-  const { settings } = analysis;
+  const { settings, counts } = analysis;
   return [
     `# ${title.replace(/[\r\n]+/g, ' ')}`,
     '',
     `${settings.resamples.toLocaleString('en-US')} resamples, ${settings.rng} random stream. Rows: sha256 ${analysis.dataHash}.`,
+    '',
+    `${counts.runs} runs, of which ${counts.unjudged} unjudged (in no mean). ${counts.unpublishable} runs may not be published; ${counts.dropped} were left out.`,
     '',
     ...Object.entries(analysis.tables)
       .filter(([name]) => name !== 'runs')
