@@ -2,6 +2,7 @@ import { DuckSession } from '../duck/session.js';
 import { messageOf } from '../support/errors.js';
 import type { OutputContract, Task } from '../tasks/task.js';
 import { csvSource } from './csv-source.js';
+import { diagnose } from './diagnostics.js';
 import type { Evaluation, EvaluationExamples } from './evaluation.js';
 import { planKeys } from './key-plans.js';
 import { defaultLimits, type EvaluationLimits } from './limits.js';
@@ -14,6 +15,7 @@ import { Refusal } from './refusal.js';
 import { firstReading, type Score, scorePairing } from './score.js';
 import { ScratchFolder } from './scratch-folder.js';
 import type { SourceColumn, TableSource } from './table-source.js';
+import type { TruthColumn } from './truth-column.js';
 import { failedEvaluation, type Subject, scoredEvaluation } from './verdict.js';
 
 export interface EvaluationRequest {
@@ -137,7 +139,6 @@ async function evaluateWithin(
       });
   refuseUnusableHeader(contract, output);
   const scales = orderedColumnsOf(contract, truth.columns);
-  await using _joinSides = await fixJoinSides(session, output);
   const score = await scoreOutput(session, contract, truth, output, scales);
   const evaluation = scoredEvaluation(subjectOf(request, truth), {
     header: output.header,
@@ -145,18 +146,10 @@ async function evaluateWithin(
     truthRows: truth.rows,
     orderedErrors: orderedErrorsOf(score, scales),
   });
-  return { evaluation, examples: noExamples };
-}
-
-/**
- * Keeps the join's memory side where it is cheap while a large CSV is read in place: on the reference, whose typed
- * columns are smaller than text. The engine cannot estimate a CSV's rows and would otherwise hold the output.
- */
-async function fixJoinSides(session: DuckSession, output: TableSource): Promise<AsyncDisposable> {
-  if (output.place !== null) return { [Symbol.asyncDispose]: async () => {} };
-  const always = 'top_n_window_elimination';
-  await session.run(`set disabled_optimizers = '${always},build_side_probe_side'`);
-  return { [Symbol.asyncDispose]: () => session.run(`set disabled_optimizers = '${always}'`) };
+  if (request.scoresOnly === true) return { evaluation, examples: noExamples };
+  const keyTruths = contract.keyColumns.map((name) => truth.columns.get(name) as TruthColumn);
+  const { examples, ...counts } = await diagnose(session, score, keyTruths, contract.scoredColumns);
+  return { evaluation: { ...evaluation, ...counts }, examples };
 }
 
 function refuseUnusableHeader({ keyColumns }: OutputContract, { columns }: TableSource): void {

@@ -34,15 +34,48 @@ export interface ColumnMatch {
   readonly robustMatchRate: number;
 }
 
-/** Kinds of mismatch in one column: counts of reference rows. */
+/**
+ * Why reference rows of one column do not match under the per-cell rules: each such row counts once, under the first
+ * kind that fits. Together with `ColumnMatch.robustMatched` the counts add up to the reference's rows.
+ */
 export interface MismatchKinds {
+  /** The key is not in the output. */
   readonly rowMissing: number;
+  /** Null instead of a value. */
   readonly valueMissing: number;
+  /** A value instead of null. */
   readonly valueUnexpected: number;
+  /** The cell is no number, or no date-time. */
   readonly unparsable: number;
+  /** The negative of the right number. */
+  readonly sign: number;
+  /** The right number, rounded or cut to fewer decimals. */
+  readonly rounding: number;
+  /** Off by the factor that most wrong numbers of the column share. */
+  readonly constantFactor: number;
+  /** Off by the difference that most wrong numbers of the column share. */
+  readonly constantOffset: number;
+  /** Off by the time that most wrong date-times of the column share. */
+  readonly timeShift: number;
+  /** The right label but for letter case, blanks and punctuation. */
+  readonly labelSpelling: number;
+  /** Lower, or earlier. */
   readonly tooLow: number;
+  /** Higher, or later. */
   readonly tooHigh: number;
+  /** Another label. */
   readonly different: number;
+  /** The first row of the key is right, a later row of the same key is not. */
+  readonly contradictory: number;
+}
+
+/** How often other columns are wrong where the first scored column is: which component explains a wrong total. */
+export interface ComponentMismatches {
+  readonly column: string;
+  /** Reference rows of existing keys in which that column does not match. */
+  readonly rows: number;
+  /** Of these, rows in which the other column does not match either. */
+  readonly wrongWith: Readonly<Record<string, number>>;
 }
 
 /** The verdict on one output; holds no row values, so it may be stored in results and reports. */
@@ -73,10 +106,15 @@ export interface Evaluation {
   /** nMAE with its coverage and with unreadable outputs as 1. */
   readonly nmae: { readonly value: number | null; readonly columns: number; readonly coverage: number };
   readonly mismatchKinds: Readonly<Record<string, MismatchKinds>>;
-  /** For columns with at most 12 distinct reference values: counts by "reference value" -> "output value". */
+  /**
+   * Counts of reference rows by reference value and output value, for columns of at most 12 whole numbers or labels.
+   * Output values that the reference does not have stand together as `(other)`; `(null)` and `(no row)` likewise.
+   */
   readonly confusion: Readonly<
     Record<string, readonly { readonly truth: string; readonly output: string; readonly rows: number }[]>
   >;
+  /** Null when only one column is scored, or nothing was diagnosed. */
+  readonly components: ComponentMismatches | null;
   readonly errorKind: EvaluationErrorKind | null;
   readonly error: string | null;
 }

@@ -152,6 +152,34 @@ function orderedErrorSql(i: number, column: ColumnPlan): string {
   return `case when o${i} = ${cell} or (o${i} is null and ${cell} is null) then null when o${i} is null or ${cell} is null or isnan(${cell}) then ${one} else cast(least(abs(${cell} - o${i}) / ${doubleSql(column.scale ?? 1)}, 1) as decimal(18, 15)) end`;
 }
 
+/**
+ * Rows of a query over `pairs`.
+ *
+ * While a large CSV is read in place, the join's memory side is kept on the reference, whose typed columns are smaller
+ * than text: the engine cannot estimate a CSV's rows and might hold the output instead.
+ */
+export async function queryPairs(
+  session: DuckSession,
+  pairing: Pairing,
+  select: string,
+): Promise<readonly Row[]> {
+  const always = 'top_n_window_elimination';
+  const isInPlace = pairing.output.place === null;
+  if (isInPlace) await session.run(`set disabled_optimizers = '${always},build_side_probe_side'`);
+  try {
+    return await session.rows(`${pairsSql(pairing)} ${select}`);
+  } finally {
+    if (isInPlace) await session.run(`set disabled_optimizers = '${always}'`);
+  }
+}
+
+/** The only row of such a query. */
+export async function queryPairsOnce(session: DuckSession, pairing: Pairing, select: string): Promise<Row> {
+  const [row] = await queryPairs(session, pairing, select);
+  if (row === undefined) throw new RangeError('An aggregate over the pairs gave no row.');
+  return row;
+}
+
 /** One pass over both tables. */
 export async function countPairs(session: DuckSession, pairing: Pairing): Promise<PairCounts> {
   const { keys, columns } = pairing;
@@ -183,7 +211,7 @@ export async function countPairs(session: DuckSession, pairing: Pairing): Promis
       ];
     }),
   ];
-  const row = await session.row(`${pairsSql(pairing)} select ${aggregates.join(', ')} from pairs`);
+  const row = await queryPairsOnce(session, pairing, `select ${aggregates.join(', ')} from pairs`);
   return {
     outputRows: numberOf(row, 'output_rows'),
     missingRows: numberOf(row, 'missing_rows'),
@@ -211,8 +239,10 @@ function columnCounts(row: Row, i: number): ColumnCounts {
 export async function countExtraKeys(session: DuckSession, pairing: Pairing): Promise<number> {
   const { keys } = pairing;
   const names = keys.map((_key, i) => `k${i}`).join(', ');
-  const row = await session.row(
-    `${pairsSql({ ...pairing, columns: [] })} select count(*) as n from (select distinct ${names} from pairs where truth_row is null and ${usableSql(keys)})`,
+  const row = await queryPairsOnce(
+    session,
+    { ...pairing, columns: [] },
+    `select count(*) as n from (select distinct ${names} from pairs where truth_row is null and ${usableSql(keys)})`,
   );
   return numberOf(row, 'n');
 }

@@ -12,6 +12,7 @@ import {
   type PairCounts,
   type Pairing,
   pairsSql,
+  queryPairsOnce,
   usableSql,
 } from './pairing.js';
 import type { PublishedReading } from './readings.js';
@@ -40,6 +41,8 @@ export interface Score {
   /** Per column of the pairing. */
   readonly columns: readonly ColumnCounts[];
   readonly robustMatched: readonly number[];
+  /** Keys, per column, whose first row matches while a later one does not. */
+  readonly contradictory: readonly number[];
   /** Whether some key cell has content that is no key: then a typed join is impossible. */
   readonly hasWrongKeys: boolean;
   /** The pairing with the readings that decided, over the output's first rows per key. */
@@ -100,6 +103,7 @@ export async function scorePairing(
     missingKeys: counts.missingRows,
     columns: settled.columns,
     robustMatched: settled.columns.map(({ robustMatched }, i) => robustMatched - (spoiled[i] ?? 0)),
+    contradictory: settled.columns.map((_counts, i) => spoiled[i] ?? 0),
     hasWrongKeys: wrongKeys.some((cells) => cells > 0),
     pairing: settled.pairing,
   };
@@ -157,8 +161,10 @@ async function countSpoiled(session: DuckSession, pairing: Pairing): Promise<num
     `arg_min(coalesce(${flag}, false), place) as first${i}`,
     `bool_and(coalesce(${flag}, false)) as all${i}`,
   ]);
-  const row = await session.row(
-    `${pairsSql(pairing)} select ${flags.map((_flag, i) => `count_if(first${i} and not all${i}) as spoiled${i}`).join(', ')} from (select ${perKey.join(', ')} from pairs where present and truth_row is not null group by truth_row having count(*) > 1)`,
+  const row = await queryPairsOnce(
+    session,
+    pairing,
+    `select ${flags.map((_flag, i) => `count_if(first${i} and not all${i}) as spoiled${i}`).join(', ')} from (select ${perKey.join(', ')} from pairs where present and truth_row is not null group by truth_row having count(*) > 1)`,
   );
   return flags.map((_flag, i) => Number(row[`spoiled${i}`] ?? 0));
 }

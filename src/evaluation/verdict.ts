@@ -37,6 +37,7 @@ export function failedEvaluation(
     nmae: { value: orderedColumns === 0 ? null : 1, columns: orderedColumns, coverage: 0 },
     mismatchKinds: {},
     confusion: {},
+    components: null,
     errorKind: kind,
     error: reason,
   };
@@ -105,6 +106,7 @@ export function scoredEvaluation(subject: Subject, scored: ScoredOutput): Evalua
     },
     mismatchKinds: {},
     confusion: {},
+    components: null,
     errorKind: error?.kind ?? null,
     error: error?.reason ?? null,
   };
