@@ -239,3 +239,42 @@ export function columns(
 ): readonly (readonly (Value | undefined)[])[] {
   return rows.map((row) => names.map((name) => row[name]));
 }
+
+/** Stays 100, 200 … with their admissions and patients, for the scores that ask for all three. */
+export function cohort(count: number, admission: GivenRow = {}): Given {
+  return {
+    'mimiciv_icu.icustays': icuStays(count),
+    'mimiciv_hosp.admissions': Array.from({ length: count }, (_, index) => ({
+      subject_id: index + 1,
+      hadm_id: 10 * (index + 1),
+      admittime: icuAdmission,
+      admission_type: 'EW EMER.',
+      ...admission,
+    })),
+    'mimiciv_hosp.patients': Array.from({ length: count }, (_, index) => ({ subject_id: index + 1 })),
+  };
+}
+
+/** First-day rows of stays 100, 200 …, one per case. */
+export function perStay(cases: readonly GivenRow[]): readonly GivenRow[] {
+  return cases.map((row, index) => ({ subject_id: index + 1, stay_id: 100 * (index + 1), ...row }));
+}
+
+/** Minimum and maximum of one sign, both the same. */
+export function both(name: string, values: readonly (number | null)[]): readonly GivenRow[] {
+  return values.map((value) => ({ [`${name}_min`]: value, [`${name}_max`]: value }));
+}
+
+/** An episode of invasive ventilation of stay 100. */
+export function invasive(start: string, end: string): Given {
+  return {
+    'mimiciv_derived.ventilation': [
+      { stay_id: 100, starttime: after(start), endtime: after(end), ventilation_status: 'InvasiveVent' },
+    ],
+  };
+}
+
+/** A concept, or a reference where the name has a hyphen. */
+export function derive(database: TinyDatabase, name: string, given: Given): Promise<readonly DerivedRow[]> {
+  return name.includes('-') ? database.reference(name, given) : database.concept(name, given);
+}

@@ -8,6 +8,7 @@ import {
   type GivenRow,
   icuStay,
   icuStays,
+  perStay,
   TinyDatabase,
 } from './fixture.js';
 
@@ -16,9 +17,6 @@ beforeAll(async () => {
   database = await TinyDatabase.open();
 });
 afterAll(() => database[Symbol.asyncDispose]());
-
-const perStay = (cases: readonly GivenRow[]): readonly GivenRow[] =>
-  cases.map((row, index) => ({ subject_id: index + 1, stay_id: 100 * (index + 1), ...row }));
 
 describe('SIRS', () => {
   const scores = async (name: string, source: string, cases: readonly GivenRow[]) =>

@@ -8,6 +8,7 @@ import {
   type GivenRow,
   icuStay,
   icuStays,
+  perStay,
   TinyDatabase,
 } from './fixture.js';
 
@@ -16,10 +17,6 @@ beforeAll(async () => {
   database = await TinyDatabase.open();
 });
 afterAll(() => database[Symbol.asyncDispose]());
-
-/** One stay per case; each case states the first-day row of its stay. */
-const perStay = (cases: readonly GivenRow[]): readonly GivenRow[] =>
-  cases.map((row, index) => ({ subject_id: index + 1, stay_id: 100 * (index + 1), ...row }));
 
 type SofaTable = 'first_day_sofa' | 'sofa-24h';
 const firstDay = (table: SofaTable, given: Given): Promise<readonly DerivedRow[]> =>
