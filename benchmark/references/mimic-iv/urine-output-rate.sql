@@ -1,6 +1,6 @@
 -- title: Urine output rate over the last 6, 12 and 24 hours
 -- grain: one row per urine output time of an ICU stay with a charted heart rate, repeated only if several weights are in force at that time
--- keys: stay_id, charttime, weight
+-- keys: stay_id, charttime
 -- sources: mimiciv_icu.icustays, mimiciv_icu.chartevents, mimiciv_derived.urine_output, mimiciv_derived.weight_durations
 -- citation: none
 -- conventions:
