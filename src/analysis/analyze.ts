@@ -1,15 +1,9 @@
 import { M4BenchError } from '../support/errors.js';
 import type { AnalysisContext } from './estimates.js';
-import { type Figure, skillDeltaForest, skillDeltaHeatmap } from './figures.js';
+import { type Figure, rewardHeatmap, skillDeltaForest, skillDeltaHeatmap } from './figures.js';
 import type { EvidencePackage, ValidityCaveat } from './published-documents.js';
 import { type RandomKind, resampler } from './random-stream.js';
-import {
-  armMeans,
-  rewardAgainst,
-  rewardHeatmap,
-  schemaSlopes,
-  scoreDistributions,
-} from './reward-figures.js';
+import { armMeans, rewardAgainst, schemaSlopes, scoreDistributions } from './reward-figures.js';
 import { type RunSet, runSetHash } from './run-set.js';
 import { type Stratum, strataOf } from './strata.js';
 import { furtherTables, paperTables, type TableEntry } from './table-catalogue.js';
