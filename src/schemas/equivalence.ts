@@ -9,7 +9,7 @@ import { literal } from '../duck/sql.js';
 import { createParquetViews } from '../duck/views.js';
 import { buildReferences } from '../references/build.js';
 import { loadReferenceQueries } from '../references/reference.js';
-import { messageOf } from '../support/errors.js';
+import { M4BenchError, messageOf } from '../support/errors.js';
 import { writeJsonAtomic } from '../support/files.js';
 import { sha256File } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
@@ -101,6 +101,7 @@ export async function proveEquivalence(options: ProveOptions): Promise<Equivalen
     ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
     ...(options.threads === undefined ? {} : { threads: options.threads }),
   });
+  await createParquetViews(session, lake.maps);
   const files = [];
   for (const table of lake.tables) {
     progress.update(`${dictionary.id}: file of ${table.plan.name}`);
@@ -263,6 +264,7 @@ async function proveQueries(
   });
   const queries = new Map((await loadReferenceQueries(dataset.kind)).map(({ key, sql }) => [key, sql.query]));
   await using translator = await SqlTranslator.open(lake);
+  await using rewording = await SqlTranslator.open({ ...lake, rewordsBack: true });
   const prove = async (
     name: string,
     sql: string,
@@ -277,7 +279,7 @@ async function proveQueries(
       expectedLoss: 0,
       rebuilt: async () => {
         const relation = { schema: '', table: name, columns, isDerived: true };
-        return decodeAll(codecs, relation, (await translator.translate(sql, name)).sql);
+        return decodeAll(codecs, relation, await carried(translator, rewording, sql, name));
       },
     });
   };
@@ -296,4 +298,19 @@ async function proveQueries(
     proofs.push(await prove(key, queries.get(key)!, native, manifest.columns));
   }
   return { concepts, references: proofs };
+}
+
+/** The carried query; one that computes with re-worded texts has them worded back first. */
+async function carried(
+  translator: SqlTranslator,
+  rewording: SqlTranslator,
+  sql: string,
+  name: string,
+): Promise<string> {
+  try {
+    return (await translator.translate(sql, name)).sql;
+  } catch (thrown) {
+    if (!(thrown instanceof M4BenchError) || thrown.code !== 'SQL_NOT_TRANSLATABLE') throw thrown;
+    return (await rewording.translate(sql, name)).sql;
+  }
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join, relative } from 'node:path';
 import { buildConcepts } from '../concepts/build.js';
 import { derivedSchema } from '../concepts/concept.js';
 import { type Dataset, parquetPath } from '../datasets/dataset.js';
@@ -9,6 +9,7 @@ import { currentManifest, type TableManifest } from '../duck/materialize.js';
 import { writeParquet } from '../duck/parquet.js';
 import { DuckSession } from '../duck/session.js';
 import { literal } from '../duck/sql.js';
+import { createParquetViews } from '../duck/views.js';
 import { M4BenchError, messageOf } from '../support/errors.js';
 import { readTextIfPresent, writeJsonAtomic } from '../support/files.js';
 import { sha256 } from '../support/hashing.js';
@@ -16,11 +17,13 @@ import type { Home } from '../support/home.js';
 import { type Progress, silentProgress } from '../support/progress.js';
 import { type NativeCatalog, nativeCatalog } from './catalog.js';
 import { buildDictionary, codedTable, type SchemaDictionary } from './dictionary.js';
+import { changesOfValues } from './perturbation.js';
 import { type Presentation, presentationFolder, presentedPath } from './presentation.js';
 import { type PresentedTable, presentedNames, presentedTables } from './presented-tables.js';
 import { schemaWordCodec } from './schema-words.js';
-import { noQueryValues, type QueryValues } from './sql-translator.js';
+import type { QueryValues } from './sql-translator.js';
 import type { ValueCodec } from './value-codec.js';
+import type { ValueMap } from './value-map.js';
 
 /** A file of a transformed lake and the record beside it. */
 export interface LakeTable {
@@ -38,8 +41,12 @@ export interface SchemaLake {
   readonly catalog: NativeCatalog;
   readonly dictionary: SchemaDictionary;
   readonly codecs: readonly ValueCodec[];
+  /** Tables that say how values are changed; views of them stand in `m4bench_maps` where codecs run. */
+  readonly maps: readonly ValueMap[];
   /** What queries must say differently. */
   readonly values: QueryValues;
+  /** Item ids that could be ICD codes as well: a text that holds one is not carried over. */
+  readonly ambiguousNumbers: ReadonlySet<number>;
   readonly tables: readonly LakeTable[];
 }
 
@@ -54,21 +61,23 @@ export interface BuildLakeOptions {
   readonly threads?: number;
 }
 
-/** Map and codecs of a presentation of a dataset, without any file of the lake. */
+/** Map and codecs of a presentation of a dataset, without the tables of the lake. */
 export async function describeLake(
-  options: Pick<BuildLakeOptions, 'home' | 'dataset' | 'presentation'>,
+  options: Omit<BuildLakeOptions, 'relations' | 'progress'>,
 ): Promise<Omit<SchemaLake, 'tables'>> {
   const { home, dataset, presentation } = options;
   const catalog = await nativeCatalog(dataset);
   const dictionary = buildDictionary(catalog, presentation);
+  const folder = presentationFolder(home, dataset.name, presentation);
+  const changed = await changesOfValues({ dataset, presentation, folder, catalog, ...limitsOf(options) });
   return {
     dataset,
     presentation,
-    folder: presentationFolder(home, dataset.name, presentation),
+    folder,
     catalog,
     dictionary,
-    codecs: [schemaWordCodec(dictionary, catalog)],
-    values: noQueryValues,
+    ...changed,
+    codecs: [...changed.codecs, schemaWordCodec(dictionary, catalog)],
   };
 }
 
@@ -85,10 +94,8 @@ export async function buildLake(options: BuildLakeOptions): Promise<SchemaLake> 
   const sources = await nativeSources(options, [...new Set(plans.flatMap((plan) => plan.reads))]);
   await writeDictionary(folder, dictionary);
   await removeStrangers(folder, catalog, dictionary);
-  await using session = await DuckSession.open({
-    ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
-    ...(options.threads === undefined ? {} : { threads: options.threads }),
-  });
+  await using session = await DuckSession.open(limitsOf(options));
+  await createParquetViews(session, described.maps);
   const tables: LakeTable[] = [];
   for (const [index, plan] of plans.entries()) {
     progress.update(`${dictionary.id} ${index + 1}/${plans.length} ${plan.name}`);
@@ -102,6 +109,17 @@ export async function buildLake(options: BuildLakeOptions): Promise<SchemaLake> 
     );
   }
   return { ...described, tables };
+}
+
+/** Limits of DuckDB, for `DuckSession.open`. */
+export function limitsOf(options: { readonly memoryBytes?: number; readonly threads?: number }): {
+  readonly memoryBytes?: number;
+  readonly threads?: number;
+} {
+  return {
+    ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
+    ...(options.threads === undefined ? {} : { threads: options.threads }),
+  };
 }
 
 interface NativeSource {
@@ -126,8 +144,7 @@ async function nativeSources(
     const built = await buildConcepts(dataset, {
       tables: concepts,
       ...(options.progress === undefined ? {} : { progress: options.progress }),
-      ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
-      ...(options.threads === undefined ? {} : { threads: options.threads }),
+      ...limitsOf(options),
     });
     for (const { table, manifest } of built) {
       sources.set(`${derivedSchema}.${table}`, {
@@ -210,6 +227,9 @@ async function writeDictionary(folder: string, dictionary: SchemaDictionary): Pr
   if ((await readTextIfPresent(path)) !== text) await writeJsonAtomic(path, dictionary);
 }
 
+/** Folders of a lake that hold no presented tables. */
+const besideTables = ['maps', 'references'];
+
 /** Files of an older map, and what a stopped build left, must not linger beside those of this one. */
 async function removeStrangers(
   folder: string,
@@ -225,7 +245,8 @@ async function removeStrangers(
   if (!existsSync(folder)) return;
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    if (!entry.isFile() || dirname(path) === folder || entry.parentPath.endsWith('.maps')) continue;
+    const isAside = entry.parentPath === folder || besideTables.includes(relative(folder, entry.parentPath));
+    if (!entry.isFile() || isAside) continue;
     if (known.has(path.replace(/\.(parquet|json)$/, ''))) continue;
     // A young temporary file belongs to a build that is running now.
     const isYoung = Date.now() - (await stat(path).catch(() => ({ mtimeMs: 0 }))).mtimeMs < 3_600_000;

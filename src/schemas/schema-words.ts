@@ -60,6 +60,7 @@ export function schemaWordCodec(dictionary: SchemaDictionary, catalog: NativeCat
   return {
     name: 'schema-words',
     keepsOrder: true,
+    isWording: true,
     inputs: {},
     appliesTo: (relation) => dictionary.names === 'seeded' && columnOf(qualifiedName(relation)) !== undefined,
     encode: (relation, query) => {

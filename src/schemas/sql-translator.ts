@@ -2,17 +2,24 @@ import { describeQuery, type ParquetColumn } from '../duck/parquet.js';
 import { DuckSession } from '../duck/session.js';
 import { identifier, relation as qualified } from '../duck/sql.js';
 import { relationsRead } from '../duck/syntax-tree.js';
+import { createParquetViews } from '../duck/views.js';
 import { messageOf } from '../support/errors.js';
-import { createEmptyTables, type NativeCatalog, qualifiedName } from './catalog.js';
+import { createEmptyTables, type NativeCatalog, type NativeRelation, qualifiedName } from './catalog.js';
 import { codedColumn, codedTable, type SchemaDictionary } from './dictionary.js';
 import { mergeOf } from './merges.js';
-import { originalInCodes, type PresentedTable, presentedTables } from './presented-tables.js';
+import {
+  originalInCodes,
+  originalInNativeNames,
+  type PresentedTable,
+  presentedTables,
+} from './presented-tables.js';
 import { schemaWordColumns, schemaWordMap } from './schema-words.js';
 import type { PresentedRelation } from './sql-from.js';
 import { rewriteQuery } from './sql-rewrite.js';
 import type { ScopeColumn } from './sql-scope.js';
 import { isNode, notTranslatable, parseTree, printTree, type TreeNode } from './sql-tree.js';
 import type { ValueCodec } from './value-codec.js';
+import type { ValueMap } from './value-map.js';
 
 /** Values that stand in queries and are written differently in a transformed lake. */
 export interface QueryValues {
@@ -29,6 +36,13 @@ export interface TranslatorOptions {
   readonly dictionary: SchemaDictionary;
   readonly codecs: readonly ValueCodec[];
   readonly values?: QueryValues;
+  /** The maps that the codecs read. */
+  readonly maps?: readonly ValueMap[];
+  /**
+   * Tables whose texts are worded differently become sub-queries that give the native wording back. Such a query runs
+   * only where the maps are, so it serves proofs and is never shown.
+   */
+  readonly rewordsBack?: boolean;
 }
 
 /** A native query carried to a transformed schema. */
@@ -59,6 +73,7 @@ export class SqlTranslator implements AsyncDisposable {
     try {
       await createEmptyTables(session, [...options.catalog.values()]);
       await createEmptyTables(session, allPresented(options));
+      await createParquetViews(session, options.maps ?? []);
       const translator = new SqlTranslator(session, options);
       await translator.readRelations();
       return translator;
@@ -110,8 +125,10 @@ export class SqlTranslator implements AsyncDisposable {
     const { catalog, dictionary } = this.options;
     for (const entry of catalog.values()) {
       const name = qualifiedName(entry);
+      const hasWords = entry.columns.some((column) => this.wordsOf(name, column.name) !== undefined);
+      const isRebuilt = hasWords && this.options.rewordsBack === true;
       const columns = entry.columns.map((column): ScopeColumn => {
-        const words = this.wordsOf(name, column.name);
+        const words = isRebuilt ? undefined : this.wordsOf(name, column.name);
         return {
           name: column.name,
           code: codedColumn(dictionary, column.name),
@@ -120,7 +137,11 @@ export class SqlTranslator implements AsyncDisposable {
       });
       const coded = codedTable(dictionary, name);
       const isMerged = mergeOf(dictionary, name) !== undefined;
-      const substitute = isMerged ? await this.substitute(name) : undefined;
+      const substitute = isRebuilt
+        ? await this.rebuilt(entry)
+        : isMerged
+          ? await this.substitute(name)
+          : undefined;
       // Sorted codes start again in every schema, seeded ones are unique.
       const alias = dictionary.names === 'sorted' ? `${coded.schema}_${coded.table}` : coded.table;
       this.relations.set(name.toLowerCase(), { ...coded, alias, columns, substitute });
@@ -159,10 +180,33 @@ export class SqlTranslator implements AsyncDisposable {
       return qualified(schema, table);
     });
     const { table } = codedTable(dictionary, name);
-    const wrapped = `select * from (${inCodes}) as ${identifier(table)}`;
-    const { node } = await parseTree(this.session, wrapped, name);
+    return this.fromItem(inCodes, table, name);
+  }
+
+  /** The same with the native wording. */
+  private async rebuilt(entry: NativeRelation): Promise<TreeNode> {
+    const { catalog, dictionary, codecs } = this.options;
+    const name = qualifiedName(entry);
+    const wordings = codecs.filter((codec) => codec.isWording);
+    const native = originalInNativeNames(catalog, dictionary, wordings, name, (presented) => {
+      const { schema, table } = codedTable(dictionary, presented);
+      return qualified(schema, table);
+    });
+    const items = entry.columns.map(
+      (column) => `${identifier(column.name)} as ${identifier(codedColumn(dictionary, column.name))}`,
+    );
+    return this.fromItem(
+      `select ${items.join(', ')} from (${native})`,
+      codedTable(dictionary, name).table,
+      name,
+    );
+  }
+
+  private async fromItem(query: string, alias: string, origin: string): Promise<TreeNode> {
+    const wrapped = `select * from (${query}) as ${identifier(alias)}`;
+    const { node } = await parseTree(this.session, wrapped, origin);
     const from = isNode(node) ? node.from_table : undefined;
-    if (!isNode(from)) throw new RangeError(`No FROM item for ${name}.`);
+    if (!isNode(from)) throw new RangeError(`No FROM item for ${origin}.`);
     return from;
   }
 

@@ -12,6 +12,8 @@ export interface ValueCodec {
   encode(relation: NativeRelation, query: string): string;
   /** Wraps a query that yields the changed relation. */
   decode(relation: NativeRelation, query: string): string;
+  /** Whether it changes how texts are worded, and nothing else. */
+  readonly isWording: boolean;
   /** False when wrapping may change the order of rows. */
   readonly keepsOrder: boolean;
   /** What decides the values, beyond the SQL text: hashes of the maps it reads. */
