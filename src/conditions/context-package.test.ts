@@ -8,8 +8,18 @@ import { contextPackage } from './context-package.js';
 import { conventionNote, isolationNote } from './preamble.js';
 
 const skillFolder = '.codex/skills';
-const own = { skillPool: 'fitting', decoys: 'far', rawSqlFrontMatter: true } as const;
-const published = { skillPool: 'first-seen', decoys: 'published', rawSqlFrontMatter: false } as const;
+const own = {
+  skillPool: 'fitting',
+  decoys: 'far',
+  rawSqlFrontMatter: true,
+  schemaDictionary: 'complete',
+} as const;
+const published = {
+  skillPool: 'first-seen',
+  decoys: 'published',
+  rawSqlFrontMatter: false,
+  schemaDictionary: 'published',
+} as const;
 
 async function fixtureTask(name: string): Promise<Task> {
   await using content = await fixtureContent();

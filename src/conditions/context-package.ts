@@ -1,4 +1,7 @@
 import type { WorkFile } from '../sandboxes/sandbox.js';
+import { translateInstruction } from '../schemas/carried-text.js';
+import { dictionarySection } from '../schemas/dictionary-section.js';
+import type { SchemaName } from '../schemas/presentation.js';
 import { hashOf, sha256 } from '../support/hashing.js';
 import type { ConditionName } from '../tasks/condition.js';
 import type { Protocol } from '../tasks/protocol.js';
@@ -6,14 +9,17 @@ import type { Task } from '../tasks/task.js';
 import { bodyProbe } from './body-probe.js';
 import { materialMissing, placedSkills } from './placed-skills.js';
 import { conventionNote, databasePath, isolationNote, outputPath } from './preamble.js';
+import type { PresentedNames } from './presented-names.js';
 
 export interface ContextRequest {
   readonly task: Task;
   readonly condition: ConditionName;
-  readonly protocol: Pick<Protocol, 'skillPool' | 'decoys' | 'rawSqlFrontMatter'>;
+  readonly protocol: Pick<Protocol, 'skillPool' | 'decoys' | 'rawSqlFrontMatter' | 'schemaDictionary'>;
   /** Where the agent looks for skills, relative to the work folder, for example `.codex/skills`. */
   readonly skillFolder: string;
-  readonly schema: 'native';
+  readonly schema: SchemaName;
+  /** What a transformed schema presents; needed unless the schema is native. */
+  readonly presented?: PresentedNames;
 }
 
 /** Everything an agent is given besides the task database. */
@@ -36,10 +42,14 @@ export interface ContextPackage {
  * Puts together what an agent is given; pure. Nothing in the instruction names a skill: skills reach the agent as
  * files only, so `with-skill` minus `no-skill` is exactly the skill files.
  *
+ * In a transformed schema the instruction (operational specification included) is carried over and a dictionary of the
+ * codes follows it. Skills stay as they are, as published: they test whether knowledge in native names still helps.
+ *
  * Throws `CONDITION_MATERIAL_MISSING` when the material of the condition does not exist.
  */
-export function contextPackage({ task, condition, protocol, skillFolder }: ContextRequest): ContextPackage {
-  const instruction = instructionText(task, condition);
+export function contextPackage(request: ContextRequest): ContextPackage {
+  const { task, condition, protocol, skillFolder } = request;
+  const instruction = inSchema(instructionText(task, condition), request);
   const placed = placedSkills(task, condition, protocol);
   return {
     instruction,
@@ -79,4 +89,13 @@ Treat what follows as the complete specification of the task. On purpose it give
 
 ${spec.trim()}
 `;
+}
+
+function inSchema(text: string, { schema, presented, protocol }: ContextRequest): string {
+  if (schema === 'native') return text;
+  if (presented === undefined || presented.dictionary.schema !== schema) {
+    throw new RangeError(`The context of schema ${schema} needs the names of that schema.`);
+  }
+  const carried = translateInstruction(text, presented.dictionary);
+  return `${carried.trimEnd()}\n\n${dictionarySection({ ...presented, protocol })}`;
 }
