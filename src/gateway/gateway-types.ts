@@ -1,6 +1,6 @@
 import type { TokenCounts } from '../agents/agent.js';
 
-export type Protocol = 'openai-responses' | 'openai-chat' | 'anthropic-messages';
+export type Protocol = 'openai-responses' | 'openai-chat' | 'anthropic-messages' | 'gemini';
 
 /** One upstream model service. The key stays in this process. */
 export interface Provider {
@@ -10,7 +10,7 @@ export interface Provider {
   /** Secret; never logged, never sent into a sandbox. */
   readonly apiKey: string;
   /** How the key travels. */
-  readonly keyHeader: 'authorization-bearer' | 'x-api-key';
+  readonly keyHeader: 'authorization-bearer' | 'x-api-key' | 'x-goog-api-key';
   readonly protocols: readonly Protocol[];
 }
 

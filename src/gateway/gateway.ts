@@ -10,10 +10,9 @@ import type {
   GatewayExchange,
   GatewaySummary,
   PlantedSkill,
-  Protocol,
   Provider,
 } from './gateway-types.js';
-import { withoutHostedTools } from './hosted-tools.js';
+import { cleanRequest } from './hosted-tools.js';
 import { skillSearch } from './planted-skills.js';
 import { costOf, hasPrice, type PriceTable } from './prices.js';
 import { readBody } from './request-body.js';
@@ -161,7 +160,7 @@ export class Gateway implements AsyncDisposable {
       this.#refuse(request, response, draft, 429, reason, { 'x-should-retry': 'false' });
     const overspent = route.isGeneration ? this.#overspent() : undefined;
     if (overspent !== undefined) return refuseSpent(overspent);
-    const parsed = await this.#parse(request, response, draft, route.protocol);
+    const parsed = await this.#parse(request, response, draft, route);
     if (parsed === undefined) return;
     if (route.isGeneration) {
       const unpriced = this.#unpriced(route.provider.name, parsed.model);
@@ -187,7 +186,7 @@ export class Gateway implements AsyncDisposable {
     request: IncomingMessage,
     response: ServerResponse,
     draft: Draft,
-    protocol: Protocol,
+    { protocol, model: modelInPath }: Extract<Route, { readonly url: URL }>,
   ): Promise<ParsedRequest | undefined> {
     if (request.method === 'GET') return { body: undefined, model: null, hidesUsageEvent: false };
     const read = await readBody(request, this.options.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES);
@@ -201,9 +200,9 @@ export class Gateway implements AsyncDisposable {
       this.#refuse(request, response, draft, 400, 'request body is not a JSON object');
       return undefined;
     }
-    const model = typeof body.model === 'string' ? body.model.slice(0, 200) : null;
+    const model = modelInPath ?? (typeof body.model === 'string' ? body.model.slice(0, 200) : null);
     draft.model = model;
-    const clean = withoutHostedTools(body, protocol);
+    const clean = cleanRequest(body, protocol, model);
     draft.hostedToolsRemoved = [...new Set(clean.removed)].slice(0, MAX_LOGGED_NAMES);
     if (clean.refusal !== undefined) {
       this.#refuse(request, response, draft, 403, clean.refusal);

@@ -106,6 +106,22 @@ function messagesCalls(value: Json): readonly string[] {
   ];
 }
 
+/** Parts of a Gemini answer that only tools of the provider produce. */
+const HOSTED_PARTS = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'];
+
+function geminiCalls(value: Json): readonly string[] {
+  return objectsIn(value.candidates).flatMap((candidate) => {
+    const parts = isObject(candidate.content) ? objectsIn(candidate.content.parts) : [];
+    return [
+      ...['groundingMetadata', 'urlContextMetadata'].filter((name) => {
+        const metadata = candidate[name];
+        return isObject(metadata) && Object.keys(metadata).length > 0;
+      }),
+      ...HOSTED_PARTS.filter((name) => parts.some((part) => part[name] !== undefined)),
+    ];
+  });
+}
+
 /**
  * Hosted tools that one object of an answer (the document, or one event of a stream) shows as used. Looks at the
  * places where the protocol puts them, never at text: a model may write about web search.
@@ -119,5 +135,7 @@ export function hostedCallsIn(value: unknown, protocol: Protocol): readonly stri
       return chatCalls(value);
     case 'anthropic-messages':
       return messagesCalls(value);
+    case 'gemini':
+      return geminiCalls(value);
   }
 }

@@ -1,4 +1,8 @@
 import type { Protocol } from './gateway-types.js';
+import { cleanGeminiRequest } from './gemini-requests.js';
+
+/** Protocols whose tools say what they are by a `type`. */
+type TypedProtocol = Exclude<Protocol, 'gemini'>;
 
 type Json = Record<string, unknown>;
 
@@ -15,7 +19,7 @@ export interface CleanRequest {
  * connectors, code interpreters, file search), reaches the internet past the sandbox, and is taken out; an unknown
  * type counts as hosted.
  */
-const LOCAL_TOOLS: Readonly<Record<Protocol, readonly RegExp[]>> = {
+const LOCAL_TOOLS: Readonly<Record<TypedProtocol, readonly RegExp[]>> = {
   'openai-responses': [/^function$/, /^custom$/, /^local_shell$/, /^apply_patch$/, /^namespace$/],
   'openai-chat': [/^function$/, /^custom$/],
   // Tool search runs at the provider, but only over the tools of the request itself.
@@ -29,7 +33,7 @@ const LOCAL_TOOLS: Readonly<Record<Protocol, readonly RegExp[]>> = {
 };
 
 /** Fields that switch on hosted abilities outside `tools`. */
-const HOSTED_FIELDS: Readonly<Record<Protocol, readonly string[]>> = {
+const HOSTED_FIELDS: Readonly<Record<TypedProtocol, readonly string[]>> = {
   'openai-responses': ['plugins'],
   'openai-chat': ['web_search_options', 'plugins'],
   'anthropic-messages': ['mcp_servers', 'container'],
@@ -45,13 +49,13 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function typeOf(tool: Json, protocol: Protocol): string {
+function typeOf(tool: Json, protocol: TypedProtocol): string {
   if (typeof tool.type === 'string') return tool.type;
   // Client tools of the Messages API need no type.
   return protocol === 'anthropic-messages' && isObject(tool.input_schema) ? 'custom' : 'unknown';
 }
 
-function isLocal(tool: Json, protocol: Protocol): boolean {
+function isLocal(tool: Json, protocol: TypedProtocol): boolean {
   const type = typeOf(tool, protocol);
   if (LOCAL_TOOLS[protocol].some((pattern) => pattern.test(type))) return true;
   // These two run where the request says: the shell here unless it names a container, tool search in the client.
@@ -60,7 +64,7 @@ function isLocal(tool: Json, protocol: Protocol): boolean {
   return type === 'tool_search' && tool.execution === 'client';
 }
 
-function localTools(tools: readonly unknown[], protocol: Protocol, removed: string[]): unknown[] {
+function localTools(tools: readonly unknown[], protocol: TypedProtocol, removed: string[]): unknown[] {
   const kept: unknown[] = [];
   for (const tool of tools) {
     if (!isObject(tool)) continue;
@@ -81,7 +85,7 @@ const MAX_DEPTH = 12;
  * Responses API, answers of a tool search, tools bound to one message. Returns the value itself when nothing was
  * there. An item of type `additional_tools` that is left empty goes as well.
  */
-function withoutNestedTools(value: unknown, protocol: Protocol, removed: string[], depth = 0): unknown {
+function withoutNestedTools(value: unknown, protocol: TypedProtocol, removed: string[], depth = 0): unknown {
   if (depth > MAX_DEPTH) return value;
   if (Array.isArray(value)) {
     const inner = value.map((one) => withoutNestedTools(one, protocol, removed, depth + 1));
@@ -114,7 +118,7 @@ function isEmptied(item: unknown): boolean {
 const NESTED_FIELDS = ['input', 'messages', 'system', 'tool_choice'] as const;
 
 /** Whether `tool_choice` still names something that is there. */
-function choiceHolds(choice: unknown, kept: readonly unknown[], protocol: Protocol): boolean {
+function choiceHolds(choice: unknown, kept: readonly unknown[], protocol: TypedProtocol): boolean {
   if (kept.length === 0) return false;
   if (!isObject(choice)) return true;
   const wanted = choice.name ?? (isObject(choice.function) ? choice.function.name : undefined);
@@ -131,12 +135,20 @@ function choiceHolds(choice: unknown, kept: readonly unknown[], protocol: Protoc
   );
 }
 
-/** Takes hosted tools out of a request. The body given is not changed. */
-export function withoutHostedTools(body: Readonly<Json>, protocol: Protocol): CleanRequest {
+/** Takes hosted tools out of a request for a model. The body given is not changed. */
+export function cleanRequest(body: Readonly<Json>, protocol: Protocol, model: string | null): CleanRequest {
+  if (model !== null && SEARCHING_MODEL.test(model))
+    return {
+      body: { ...body },
+      removed: ['searching-model'],
+      refusal: `the model ${model} searches the web`,
+    };
+  return protocol === 'gemini' ? cleanGeminiRequest(body) : withoutHostedTools(body, protocol);
+}
+
+function withoutHostedTools(body: Readonly<Json>, protocol: TypedProtocol): CleanRequest {
   const removed: string[] = [];
   const clean: Json = { ...body };
-  if (typeof body.model === 'string' && SEARCHING_MODEL.test(body.model))
-    return { body: clean, removed: ['searching-model'], refusal: `the model ${body.model} searches the web` };
   if (protocol === 'openai-responses' && isObject(body.prompt))
     return { body: clean, removed: ['stored-prompt'], refusal: 'a stored prompt may bring hosted tools' };
   for (const field of HOSTED_FIELDS[protocol]) {

@@ -18,6 +18,7 @@ function checkedUrl(name: string, value: string): string {
  * The providers that a user's environment names:
  * - `openai` from OPENAI_API_KEY (and OPENAI_BASE_URL, with or without a final `/v1`);
  * - `anthropic` from ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL);
+ * - `gemini` from GEMINI_API_KEY or GOOGLE_API_KEY (and GOOGLE_GEMINI_BASE_URL);
  * - `local` from M4BENCH_LOCAL_BASE_URL (Ollama, llama.cpp, vLLM and other servers that speak the OpenAI APIs;
  *   M4BENCH_LOCAL_API_KEY where they ask for one).
  */
@@ -42,6 +43,19 @@ export function providersFromEnvironment(environment: Environment): readonly Pro
       apiKey: anthropicKey,
       keyHeader: 'x-api-key',
       protocols: ['anthropic-messages'],
+    });
+  }
+  const geminiKey = given('GEMINI_API_KEY') ?? given('GOOGLE_API_KEY');
+  if (geminiKey !== undefined) {
+    providers.push({
+      name: 'gemini',
+      baseUrl: checkedUrl(
+        'GOOGLE_GEMINI_BASE_URL',
+        given('GOOGLE_GEMINI_BASE_URL') ?? 'https://generativelanguage.googleapis.com',
+      ),
+      apiKey: geminiKey,
+      keyHeader: 'x-goog-api-key',
+      protocols: ['gemini'],
     });
   }
   const localUrl = given('M4BENCH_LOCAL_BASE_URL');

@@ -25,6 +25,13 @@ function providersAt(origin: string): readonly Provider[] {
       keyHeader: 'x-api-key',
       protocols: ['anthropic-messages'],
     },
+    {
+      name: 'gemini',
+      baseUrl: origin,
+      apiKey: KEY,
+      keyHeader: 'x-goog-api-key',
+      protocols: ['gemini'],
+    },
   ];
 }
 

@@ -60,8 +60,8 @@ function requestHeaders(
   headers['accept-encoding'] = 'identity';
   if (body !== undefined) headers['content-length'] = String(body.length);
   if (provider.apiKey !== '') {
-    if (provider.keyHeader === 'x-api-key') headers['x-api-key'] = provider.apiKey;
-    else headers.authorization = `Bearer ${provider.apiKey}`;
+    if (provider.keyHeader === 'authorization-bearer') headers.authorization = `Bearer ${provider.apiKey}`;
+    else headers[provider.keyHeader] = provider.apiKey;
   }
   return { headers, removedBetas: kept.removed };
 }

@@ -49,7 +49,8 @@ function countIn(value: Json | undefined, key: string): number {
 /**
  * Token counts of one answer in the same terms for all providers: `input` is the whole prompt, with the parts read
  * from and written to a cache in `cachedInput` and `cacheWrite`; `output` is everything generated, with the
- * reasoning part in `reasoning`. Anthropic counts the cached parts beside `input_tokens`, OpenAI within.
+ * reasoning part in `reasoning`. Anthropic counts the cached parts beside `input_tokens`, OpenAI and Google within;
+ * Google counts thoughts beside the answer's tokens.
  */
 export function tokensFromUsage(protocol: Protocol, usage: Json): TokenCounts {
   switch (protocol) {
@@ -80,6 +81,16 @@ export function tokensFromUsage(protocol: Protocol, usage: Json): TokenCounts {
         reasoning: 0,
       };
     }
+    case 'gemini': {
+      const reasoning = countIn(usage, 'thoughtsTokenCount');
+      return {
+        input: countIn(usage, 'promptTokenCount') + countIn(usage, 'toolUsePromptTokenCount'),
+        cachedInput: countIn(usage, 'cachedContentTokenCount'),
+        cacheWrite: 0,
+        output: countIn(usage, 'candidatesTokenCount') + reasoning,
+        reasoning,
+      };
+    }
   }
 }
 
@@ -96,12 +107,21 @@ class AnswerState {
   }
 
   take(value: unknown): void {
+    // A Gemini stream that is not one of events is a list of answers.
+    if (Array.isArray(value)) {
+      for (const one of value) if (!Array.isArray(one)) this.take(one);
+      return;
+    }
     for (const name of hostedCallsIn(value, this.protocol)) this.hostedCalls.add(name);
     // Responses events carry the response, Messages' first event the message; other objects are the answer itself.
     const holder = objectIn(value, 'response') ?? objectIn(value, 'message') ?? (value as Json);
     if (typeof holder !== 'object' || holder === null) return;
-    if (typeof holder.model === 'string' && holder.model !== '') this.model = holder.model.slice(0, 200);
-    const usage = objectIn(holder, 'usage') ?? objectIn(value, 'usage');
+    const model = this.protocol === 'gemini' ? holder.modelVersion : holder.model;
+    if (typeof model === 'string' && model !== '') this.model = model.slice(0, 200);
+    const usage =
+      this.protocol === 'gemini'
+        ? objectIn(value, 'usageMetadata')
+        : (objectIn(holder, 'usage') ?? objectIn(value, 'usage'));
     if (usage === undefined) return;
     // message_delta repeats the counts so far, and may leave out those of message_start.
     const told = Object.entries(usage).filter(([, count]) => count !== null && count !== undefined);
