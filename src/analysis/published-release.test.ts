@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { loadTasks } from '../tasks/load-tasks.js';
 import { controlTasks, modelLabel, publishedTasks, sentinelTasks } from './published-release.js';
-import { keyGrain } from './task-facts.js';
+import { readValidityCaveats } from './read-caveats.js';
+import { keyGrain, taskFactsOf } from './task-facts.js';
 
 it('holds the 28 tasks of the release: 11 standard, 17 raw, 26 on MIMIC-IV, 15 families', () => {
   expect(publishedTasks).toHaveLength(28);
@@ -41,4 +43,17 @@ it('names what a key stands for', () => {
 it('labels published models and leaves others as they are', () => {
   expect(modelLabel('gpt-5.5')).toBe('GPT 5.5');
   expect(modelLabel('constructor')).toBe('constructor');
+});
+
+it('agrees with the shipped tasks, so that a campaign of today and the published one stand in one table', async () => {
+  const shipped = new Map(taskFactsOf(await loadTasks()).map((facts) => [facts.name, facts]));
+  for (const task of publishedTasks) expect(shipped.get(task.name)).toEqual(task);
+});
+
+it('reads the conventions and caveats of every family', async () => {
+  const caveats = await readValidityCaveats();
+  expect(caveats.map(({ family }) => family)).toEqual([
+    ...new Set(publishedTasks.map((task) => task.family)),
+  ]);
+  for (const { convention } of caveats) expect(convention.length).toBeGreaterThan(20);
 });

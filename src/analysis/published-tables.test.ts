@@ -95,6 +95,29 @@ describe.skipIf(publishedRunsFolder === undefined || publishedTablesFile === und
       }
     });
 
+    it('nMAE is missing for the 40 ventilation runs and two failures without output, and nowhere else', () => {
+      const arms = set.rows.filter(
+        (row) =>
+          row.campaign === publishedCampaigns.codex &&
+          row.part === 'primary' &&
+          (row.condition === 'no-skill' || row.condition === 'with-skill'),
+      );
+      expect(arms).toHaveLength(560);
+      const missing = arms.filter((row) => row.orderedNmae === null);
+      expect(missing).toHaveLength(42);
+      expect(missing.filter((row) => row.task.startsWith('mimic-ventilation'))).toHaveLength(40);
+      expect(missing.filter((row) => row.failure === 'agent')).toHaveLength(2);
+    });
+
+    it('superseded attempts: 19 without comparable output, 3 that never started, 1 timeout', () => {
+      const reasons = (reason: string): number =>
+        set.superseded.filter((row) => row.failureReason === reason).length;
+      expect(reasons('no comparable output')).toBe(19);
+      expect(reasons('the container did not start')).toBe(3);
+      expect(reasons('time limit reached')).toBe(1);
+      expect(set.superseded.every((row) => row.reward === 0)).toBe(true);
+    });
+
     it('the sensitivity of the claims that the specification quotes', () => {
       expect(cell('sensitivity', 'Declared value columns only', 'Delta or ratio')).toMatch(/^0\.156 /);
       expect(cell('sensitivity', 'Robustness ratio restructured, headline', 'Delta or ratio')).toBe('0.706');
