@@ -136,6 +136,7 @@ async function* contentOf({ file, isGzip, limits }: CsvRequest): AsyncGenerator<
   let bytes = 0;
   try {
     for await (const piece of gunzip) {
+      file.throwIfAborted();
       bytes += (piece as Buffer).length;
       if (bytes > limits.fileBytes) {
         throw new Refusal(

@@ -2,6 +2,7 @@ import { DuckSession } from '../duck/session.js';
 import { messageOf } from '../support/errors.js';
 import type { OutputContract, Task } from '../tasks/task.js';
 import { csvSource } from './csv-source.js';
+import { Deadline } from './deadline.js';
 import { diagnose } from './diagnostics.js';
 import type { Evaluation, EvaluationExamples } from './evaluation.js';
 import { planKeys } from './key-plans.js';
@@ -66,22 +67,14 @@ async function evaluateIn(
   request: EvaluationRequest,
   limits: EvaluationLimits,
 ): Promise<EvaluatedOutput> {
-  let isOverTime = false;
-  const timer = setTimeout(() => {
-    isOverTime = true;
-    session.interrupt();
-  }, limits.seconds * 1000);
+  using clock = new Deadline(session, limits.seconds);
   const state: Progress = {};
   try {
-    return await evaluateWithin(session, request, limits, state);
+    return await evaluateWithin(session, request, limits, clock.signal, state);
   } catch (thrown) {
-    const { kind, reason } = isOverTime
-      ? { kind: 'limit-exceeded' as const, reason: `Scoring took longer than ${limits.seconds} seconds.` }
-      : failureOf(thrown);
+    const { kind, reason } = failureOf(clock.signal.aborted ? clock.signal.reason : thrown);
     const evaluation = failedEvaluation(subjectOf(request, state.truth), kind, reason, state.truth?.rows);
     return { evaluation, examples: noExamples };
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -111,6 +104,7 @@ async function evaluateWithin(
   session: DuckSession,
   request: EvaluationRequest,
   limits: EvaluationLimits,
+  signal: AbortSignal,
   state: Progress,
 ): Promise<EvaluatedOutput> {
   const { contract } = request.task;
@@ -125,7 +119,7 @@ async function evaluateWithin(
     scratch,
   });
   state.truth = truth;
-  await using file = await OpenedFile.open(request.outputPath, limits.fileBytes);
+  await using file = await OpenedFile.open(request.outputPath, limits.fileBytes, signal);
   const wanted = new Set([...contract.keyColumns, ...values]);
   const output = request.outputPath.endsWith('.parquet')
     ? await parquetAsText(session, file, wanted, limits)
@@ -137,6 +131,7 @@ async function evaluateWithin(
         limits,
         scratch,
       });
+  signal.throwIfAborted();
   refuseUnusableHeader(contract, output);
   const scales = orderedColumnsOf(contract, truth.columns);
   const score = await scoreOutput(session, contract, truth, output, scales);

@@ -10,14 +10,16 @@ export class OpenedFile implements AsyncDisposable {
     readonly bytes: number,
     /** A path to the open descriptor where the system has one (Linux), else the path that was opened. */
     readonly enginePath: string,
+    private readonly signal: AbortSignal | undefined,
   ) {}
 
   /**
    * Opens without following a link at the end of the path.
    *
+   * @param signal ends reading by pieces with its reason.
    * @throws Refusal for anything but a readable regular file of at most `maxBytes`.
    */
-  static async open(path: string, maxBytes: number): Promise<OpenedFile> {
+  static async open(path: string, maxBytes: number, signal?: AbortSignal): Promise<OpenedFile> {
     const before = await lstat(path).catch((thrown: unknown) => {
       throw refusalOf(thrown);
     });
@@ -38,7 +40,7 @@ export class OpenedFile implements AsyncDisposable {
         );
       }
       const descriptor = `/proc/self/fd/${handle.fd}`;
-      return new OpenedFile(handle, found.size, existsSync(descriptor) ? descriptor : path);
+      return new OpenedFile(handle, found.size, existsSync(descriptor) ? descriptor : path, signal);
     } catch (thrown) {
       await handle.close();
       throw thrown;
@@ -49,11 +51,17 @@ export class OpenedFile implements AsyncDisposable {
   async *pieces(pieceBytes = 1024 ** 2): AsyncGenerator<Buffer> {
     const buffer = Buffer.allocUnsafe(pieceBytes);
     for (let position = 0; ; ) {
+      this.throwIfAborted();
       const { bytesRead } = await this.handle.read(buffer, 0, pieceBytes, position);
       if (bytesRead === 0) return;
       position += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }
+  }
+
+  /** For readers of the descriptor that do not go through `pieces`. */
+  throwIfAborted(): void {
+    this.signal?.throwIfAborted();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
