@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { writeFileAtomic, writeJsonAtomic } from '../support/files.js';
 import type { Analysis } from './analyze.js';
-import { renderPng, renderSvg } from './render-figure.js';
 import { type JsonTable, toCsv, toJson, toLatex, toMarkdown } from './tables.js';
 
 /** The whole analysis as one JSON document, as `analyze --json` prints it. */
@@ -74,12 +73,15 @@ export async function writeAnalysisFiles(
     await write(`tables/${name}.tex`, toLatex(table));
     await write(`tables/${name}.json`, `${JSON.stringify(toJson(table), null, 2)}\n`);
   }
+  // Loaded only when something is drawn: it takes longer to load than most commands to run.
+  const draws = options.figures !== false && Object.keys(analysis.figures).length > 0;
+  const render = draws ? await import('./render-figure.js') : undefined;
   for (const [name, figure] of Object.entries(analysis.figures)) {
     await write(`figures/${name}.vl.json`, `${JSON.stringify(figure, null, 2)}\n`);
-    if (options.figures === false) continue;
-    const svg = await renderSvg(figure);
+    if (render === undefined) continue;
+    const svg = await render.renderSvg(figure);
     await write(`figures/${name}.svg`, svg);
-    await write(`figures/${name}.png`, renderPng(svg, options.pngScale ?? 2));
+    await write(`figures/${name}.png`, render.renderPng(svg, options.pngScale ?? 2));
   }
   await write('report.md', analysisMarkdown(analysis, options.title));
   await writeJsonAtomic(join(folder, 'analysis.json'), analysisDocument(analysis));
