@@ -1,10 +1,13 @@
 import { homedir } from 'node:os';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Agent, Effort } from '../agents/agent.js';
 import { agentNamed } from '../agents/agents.js';
+import { runGates } from '../audit/gates.js';
 import { chooseDataset, type Dataset } from '../datasets/dataset.js';
+import { readPrices } from '../gateway/prices.js';
 import { providersFromEnvironment } from '../gateway/providers.js';
 import type { RunEnvironment } from '../runs/attempt.js';
+import { readAttestations } from '../runs/data-use.js';
 import type { CellRequest } from '../runs/prepare.js';
 import type { SandboxLimits } from '../sandboxes/sandbox.js';
 import { sandboxOf } from '../sandboxes/sandboxes.js';
@@ -26,6 +29,9 @@ export interface RunOptions {
   readonly sandbox: string;
   readonly timeout?: number;
   readonly memory: number;
+  /** Budgets of one attempt. */
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
   /** SQL file for the agent `sql`; `{task}` and `{condition}` are filled in. */
   readonly sql?: string;
 }
@@ -53,7 +59,20 @@ export function withRunOptions(command: Command): Command {
       wholeNumber('--timeout'),
     )
     .option('--memory <MiB>', 'memory of the sandbox', wholeNumber('--memory', 64), 4096)
+    .option(
+      '--max-tokens <n>',
+      'tokens of one attempt, input and output together',
+      wholeNumber('--max-tokens'),
+    )
+    .option('--max-cost <dollars>', 'US dollars of one attempt by the price table', dollars)
     .option('--sql <file>', 'query that the agent sql plays; {task} and {condition} are filled in');
+}
+
+/** An amount of money as an option. */
+function dollars(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value) && value > 0) return value;
+  throw new InvalidArgumentError('It must be a number above 0, such as 2.50.');
 }
 
 export interface RunSetup {
@@ -113,6 +132,13 @@ export async function setUpRuns(
       ...(options.provider === undefined ? {} : { provider: options.provider }),
       benchmarkVersion,
       limits: limitsOf(options, protocol),
+      gates: runGates(home),
+      prices: await readPrices(),
+      attestations: await readAttestations(home),
+      budget: {
+        ...(options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }),
+        ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
+      },
     },
     cellFor: async (task, condition) => {
       const known = datasets.get(task.database) ?? chooseDataset(home, task.database, options.dataset);

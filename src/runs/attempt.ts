@@ -1,13 +1,15 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentLaunch, AgentRequest, TraceReading } from '../agents/agent.js';
+import type { AgentLaunch, AgentRequest } from '../agents/agent.js';
+import { readingOf, type Transcript } from '../agents/transcript.js';
 import { DuckSession } from '../duck/session.js';
 import { literal } from '../duck/sql.js';
 import { evaluateOutput } from '../evaluation/evaluate.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import { Gateway } from '../gateway/gateway.js';
-import type { GatewaySummary, Provider } from '../gateway/gateway-types.js';
+import type { GatewayBudget, GatewaySummary, Provider } from '../gateway/gateway-types.js';
+import type { PriceTable } from '../gateway/prices.js';
 import type {
   CommandOutcome,
   CopyOutReport,
@@ -17,9 +19,12 @@ import type {
 } from '../sandboxes/sandbox.js';
 import { buildTaskDatabase, type TaskDatabase } from '../schemas/task-database.js';
 import { M4BenchError, messageOf } from '../support/errors.js';
-import { writeFileAtomic, writeJsonAtomic } from '../support/files.js';
+import { readTextIfPresent, writeFileAtomic, writeJsonAtomic } from '../support/files.js';
 import { sha256, sha256File } from '../support/hashing.js';
+import { emptyAttempt } from './attempt-record.js';
+import type { Attestation } from './data-use.js';
 import { type AttemptVerdict, verdictOf } from './failure.js';
+import type { CanaryReport, RunGates } from './gates.js';
 import { type PreparedCell, schemasOf } from './prepare.js';
 import type { Attempt } from './result.js';
 
@@ -31,6 +36,13 @@ export interface RunEnvironment {
   /** The one that agents are sent to, default the one their CLI is made for. */
   readonly provider?: string;
   readonly benchmarkVersion: string;
+  /** Canaries, lint and egress; a run without them records that they were not run and cannot be published. */
+  readonly gates?: RunGates;
+  /** Spending limits of one attempt; reaching one ends it. */
+  readonly budget?: GatewayBudget;
+  readonly prices?: PriceTable;
+  /** What the user attests of each provider, by name. */
+  readonly attestations?: ReadonlyMap<string, Attestation>;
 }
 
 export interface AttemptRequest {
@@ -68,7 +80,7 @@ export async function executeAttempt(
     const attempt = await setUpFailure(request, environment, startedAt, started, messageOf(thrown));
     return { attempt, evaluation: null };
   }
-  if (request.signal?.aborted || played.outcome.endedBy === 'abort') return undefined;
+  if (request.signal?.aborted) return undefined;
   return judge(environment, request, played, { startedAt, started });
 }
 
@@ -84,7 +96,10 @@ interface PlayedAgent {
   readonly outcome: CommandOutcome;
   readonly verdict: AttemptVerdict;
   readonly gateway: GatewaySummary | undefined;
-  readonly trace: TraceReading;
+  readonly transcript: Transcript;
+  readonly canaries: CanaryReport | undefined;
+  /** Texts of planted markers. */
+  readonly markers: readonly string[];
   readonly copied: CopyOutReport;
   readonly setupSeconds: number;
 }
@@ -99,11 +114,15 @@ async function playAgent(
   const scratch = await mkdtemp(join(tmpdir(), 'm4b-attempt-'));
   try {
     const database = await databaseFor(environment.sandbox, prepared, scratch);
+    const spent = new AbortController();
     await using gateway = agent.needsModel
       ? await Gateway.start({
           logPath: join(folder, 'gateway.jsonl'),
           providers: environment.providers,
           skills: prepared.context.skills,
+          ...(environment.budget === undefined ? {} : { budget: environment.budget }),
+          ...(environment.prices === undefined ? {} : { prices: environment.prices }),
+          onBudgetSpent: (reason) => spent.abort(reason),
         })
       : undefined;
     const asked: Omit<AgentRequest, 'workPath' | 'gatewayUrl'> = {
@@ -116,15 +135,24 @@ async function playAgent(
     };
     const launchAt = (workPath: string, gatewayUrl: string | undefined): Promise<AgentLaunch> =>
       agent.launch({ ...asked, workPath, gatewayUrl });
+    // The mounts an agent needs do not depend on where the work folder and the gateway appear inside.
+    const inputs = [...database.mounts, ...(await launchAt('/work', 'http://127.0.0.1')).inputs];
+    await using canaries = await environment.gates?.armCanaries({
+      attemptFolder: folder,
+      sandbox: environment.sandbox,
+      inputs,
+      secrets: environment.providers.map(({ apiKey }) => apiKey),
+    });
     await using sandbox = await environment.sandbox.prepare({
-      // The mounts an agent needs do not depend on where the work folder and the gateway appear inside.
-      inputs: [...database.mounts, ...(await launchAt('/work', 'http://127.0.0.1')).inputs],
-      workFiles: baseFiles(prepared, database),
+      inputs,
+      workFiles: [...baseFiles(prepared, database), ...(canaries?.workFiles ?? [])],
       ...(gateway === undefined ? {} : { gatewaySocket: gateway.socketPath }),
       limits: environment.limits,
     });
     const launch = await launchAt(sandbox.workPath, sandbox.gatewayUrl);
     await sandbox.addWorkFiles(launch.workFiles);
+    const canaryReport = await canaries?.probe(sandbox);
+    if (canaryReport !== undefined) await recordCanaries(folder, canaryReport, environment.sandbox);
     const setupSeconds = seconds(setupStarted);
     const stdoutPath = join(folder, 'trace.jsonl');
     const outcome = await sandbox.execute({
@@ -133,7 +161,7 @@ async function playAgent(
       ...(launch.stdin === undefined ? {} : { stdin: launch.stdin }),
       stdoutPath,
       stderrPath: join(folder, 'stderr.txt'),
-      ...(signal === undefined ? {} : { signal }),
+      signal: signal === undefined ? spent.signal : AbortSignal.any([signal, spent.signal]),
     });
     const copied = await sandbox.copyOut(folder, {
       only: ['output.csv'],
@@ -141,17 +169,39 @@ async function playAgent(
       maxTotalBytes: maxOutputBytes,
     });
     const hasOutput = copied.files.some((file) => file.path === 'output.csv');
-    const verdict = verdictOf({
-      needsModel: agent.needsModel,
+    const verdict: AttemptVerdict =
+      outcome.endedBy === 'abort' && spent.signal.aborted && !signal?.aborted
+        ? { class: 'agent', reason: String(spent.signal.reason) }
+        : verdictOf({ needsModel: agent.needsModel, outcome, gateway: gateway?.summary(), hasOutput });
+    const transcript = await agent.readTranscript(stdoutPath);
+    const markers = canaries?.markers ?? [];
+    const summary = gateway?.summary();
+    return {
       outcome,
-      gateway: gateway?.summary(),
-      hasOutput,
-    });
-    const trace = await agent.readTrace(stdoutPath);
-    return { outcome, verdict, gateway: gateway?.summary(), trace, copied, setupSeconds };
+      verdict,
+      gateway: summary,
+      transcript,
+      canaries: canaryReport,
+      markers,
+      copied,
+      setupSeconds,
+    };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** Writes `canary.json`. Where isolation is promised and does not hold, no agent is started. */
+async function recordCanaries(folder: string, report: CanaryReport, sandbox: Sandbox): Promise<void> {
+  await writeJsonAtomic(join(folder, 'canary.json'), report);
+  if (report.passed || !sandbox.isIsolated) return;
+  const broken = [...report.checks, ...report.controls].filter(({ held }) => !held);
+  throw new M4BenchError(
+    'CANARY_REACHED',
+    `The ${sandbox.kind} sandbox does not hold here: ${broken.map(({ name, detail }) => `not "${name}" (${detail})`).join('; ')}.`,
+    'Run m4bench sandbox check, and m4bench doctor.',
+    { party: 'environment' },
+  );
 }
 
 /** Without isolation nothing but a private copy of the farm keeps an agent away from the lake's bytes. */
@@ -205,9 +255,22 @@ async function judge(
     await writeJsonAtomic(join(folder, 'evaluation.json'), evaluation);
     await writeJsonAtomic(join(folder, 'evaluation.private.json'), judged.examples, { mode: 0o600 });
   }
-  const { verdict, gateway } = played;
+  const { verdict, gateway, transcript } = played;
+  const lint = await environment.gates?.lint({
+    attemptFolder: folder,
+    prepared,
+    transcript,
+    markers: played.markers,
+    secrets: environment.providers.map(({ apiKey }) => apiKey),
+    evaluation,
+  });
+  const trace = readingOf(transcript);
+  const fileHash = (name: string): Promise<string | null> => sha256File(join(folder, name)).catch(() => null);
+  const base = emptyAttempt(n, clock.startedAt, prepared, environment);
+  const logText = await readTextIfPresent(join(folder, 'gateway.jsonl'));
+  const egress = environment.gates?.egress(logText, base.allowedHosts, prepared.request.agent.needsModel);
   const attempt: Attempt = {
-    ...emptyAttempt(n, clock.startedAt, prepared, environment),
+    ...base,
     seconds: {
       total: seconds(clock.started),
       setup: played.setupSeconds,
@@ -220,7 +283,7 @@ async function judge(
     outcome: { ...played.outcome },
     observed: {
       cliVersion: prepared.request.cliVersion,
-      models: [...new Set([...(gateway?.models ?? []), ...played.trace.models])],
+      models: [...new Set([...(gateway?.models ?? []), ...trace.models])],
       overrides: [],
       backgroundModels: [],
       routing: [],
@@ -230,7 +293,7 @@ async function judge(
         ? null
         : { requests: gateway.requests, refused: gateway.refused, failed: gateway.failed },
     tokens: gateway === undefined ? null : { ...gateway.tokens },
-    agentTokens: played.trace.tokens === undefined ? null : { ...played.trace.tokens },
+    agentTokens: trace.tokens === undefined ? null : { ...trace.tokens },
     skill: {
       placed: prepared.context.skills.map((skill) => skill.name),
       offered: [...(gateway?.skillsOffered ?? [])],
@@ -238,11 +301,21 @@ async function judge(
       source: 'gateway',
     },
     hostedToolsRemoved: [...(gateway?.hostedToolsRemoved ?? [])],
+    cost: gateway?.cost ?? null,
+    integrity: {
+      canaries: played.canaries?.passed ?? null,
+      lint: lint?.passed ?? null,
+      egress: egress?.passed ?? null,
+      hostedToolCalls: [...(gateway?.hostedToolCalls ?? [])],
+    },
     files: { copied: [...played.copied.files], refused: [...played.copied.refused] },
     hashes: {
       output: hasOutput ? await sha256File(output) : null,
-      trace: await sha256File(join(folder, 'trace.jsonl')).catch(() => null),
-      gateway: await sha256File(join(folder, 'gateway.jsonl')).catch(() => null),
+      trace: await fileHash('trace.jsonl'),
+      stderr: await fileHash('stderr.txt'),
+      gateway: await fileHash('gateway.jsonl'),
+      canary: await fileHash('canary.json'),
+      lint: await fileHash('lint.json'),
       instruction: sha256(prepared.context.instruction),
       evaluation: evaluation === null ? null : sha256(`${JSON.stringify(evaluation, null, 2)}\n`),
     },
@@ -253,50 +326,6 @@ async function judge(
   return { attempt, evaluation: verdict.class === 'judged' ? evaluation : null };
 }
 
-function emptyAttempt(
-  n: number,
-  startedAt: string,
-  prepared: PreparedCell,
-  environment: RunEnvironment,
-): Attempt {
-  return {
-    schemaVersion: 1,
-    n,
-    startedAt,
-    seconds: { total: 0, setup: 0, agent: 0, model: 0, evaluation: 0 },
-    class: 'infrastructure',
-    failureReason: null,
-    outcome: null,
-    observed: {
-      cliVersion: prepared.request.cliVersion,
-      models: [],
-      overrides: [],
-      backgroundModels: [],
-      routing: [],
-    },
-    gateway: null,
-    tokens: null,
-    agentTokens: null,
-    skill: {
-      placed: prepared.context.skills.map((skill) => skill.name),
-      offered: [],
-      opened: [],
-      source: 'gateway',
-    },
-    hostedToolsRemoved: [],
-    limits: { asked: { ...environment.limits }, enforced: [...environment.sandbox.enforcedLimits()] },
-    files: { copied: [], refused: [] },
-    hashes: {
-      output: null,
-      trace: null,
-      gateway: null,
-      instruction: sha256(prepared.context.instruction),
-      evaluation: null,
-    },
-    reward: null,
-  };
-}
-
 async function setUpFailure(
   { folder, prepared, n }: AttemptRequest,
   environment: RunEnvironment,
@@ -304,8 +333,16 @@ async function setUpFailure(
   started: number,
   reason: string,
 ): Promise<Attempt> {
+  const base = emptyAttempt(n, startedAt, prepared, environment);
+  const canary = await readTextIfPresent(join(folder, 'canary.json'));
   const attempt: Attempt = {
-    ...emptyAttempt(n, startedAt, prepared, environment),
+    ...base,
+    ...(canary === undefined
+      ? {}
+      : {
+          integrity: { ...base.integrity, canaries: (JSON.parse(canary) as CanaryReport).passed },
+          hashes: { ...base.hashes, canary: sha256(canary) },
+        }),
     seconds: { total: seconds(started), setup: seconds(started), agent: 0, model: 0, evaluation: 0 },
     failureReason: `set-up: ${reason}`,
   };

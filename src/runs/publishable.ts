@@ -16,7 +16,15 @@ export function unpublishableReasons(
   if (result.cell.condition === 'with-skill' && result.tokens !== null && result.skill.offered.length === 0) {
     reasons.push('the skill was not offered to the model');
   }
-  if (result.integrity.canaries === null) reasons.push('the canaries were not run');
-  if (result.integrity.lint === null) reasons.push('the contamination lint was not run');
+  const { canaries, lint, egress, hostedToolCalls = [] } = result.integrity;
+  if (canaries === null) reasons.push('the canaries were not run');
+  if (canaries === false) reasons.push('a canary was reached from inside the sandbox');
+  if (lint === null) reasons.push('the contamination lint was not run');
+  if (lint === false) reasons.push('the contamination lint found a violation');
+  if (egress === null) reasons.push('where bytes went was not looked at');
+  if (egress === false) reasons.push('bytes went where they should not, or their log is missing');
+  if (hostedToolCalls.length > 0)
+    reasons.push(`the provider used tools of its own: ${hostedToolCalls.join(', ')}`);
+  if (!result.dataUse.allowed) reasons.push('the data may not go to this model service');
   return reasons;
 }

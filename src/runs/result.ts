@@ -59,6 +59,20 @@ export const attemptSchema = z.object({
     source: z.enum(['gateway', 'attested']),
   }),
   hostedToolsRemoved: z.array(z.string()),
+  /** US dollars by the price table, or null where a model has no price. */
+  cost: z.number().nullable().default(null),
+  /** Hosts of the providers that the gateway was given. */
+  allowedHosts: z.array(z.string()).default([]),
+  /** Null: not run. */
+  integrity: z
+    .object({
+      canaries: z.boolean().nullable(),
+      lint: z.boolean().nullable(),
+      egress: z.boolean().nullable(),
+      /** Provider-hosted tools that answers show as used. */
+      hostedToolCalls: z.array(z.string()),
+    })
+    .default({ canaries: null, lint: null, egress: null, hostedToolCalls: [] }),
   limits: z.object({ asked: z.record(z.string(), z.number()), enforced: z.array(z.string()) }),
   files: z.object({
     copied: z.array(z.object({ path: z.string(), bytes: z.number() })),
@@ -70,6 +84,9 @@ export const attemptSchema = z.object({
     gateway: z.string().nullable(),
     instruction: z.string(),
     evaluation: z.string().nullable(),
+    stderr: z.string().nullable().default(null),
+    canary: z.string().nullable().default(null),
+    lint: z.string().nullable().default(null),
   }),
   reward: z.number().nullable(),
 });
@@ -130,13 +147,18 @@ export const resultSchema = z.object({
     output: z.string().nullable(),
     trace: z.string().nullable(),
     gateway: z.string().nullable(),
+    /** Of the whole record of each attempt (`attempt.json`), in their order. */
+    attempts: z.array(z.string()).optional(),
   }),
   integrity: z.object({
     /** Null: not run. */
     canaries: z.boolean().nullable(),
     lint: z.boolean().nullable(),
     egress: z.boolean().nullable(),
+    /** Provider-hosted tools that were taken out of requests. */
     hostedTools: z.array(z.string()),
+    /** Provider-hosted tools that answers show as used all the same. */
+    hostedToolCalls: z.array(z.string()).optional(),
   }),
   publishable: z.boolean(),
   reasons: z.array(z.string()),

@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Evaluation } from '../evaluation/evaluation.js';
-import { M4BenchError } from '../support/errors.js';
 import { readTextIfPresent, writeJsonAtomic } from '../support/files.js';
+import { sha256File } from '../support/hashing.js';
 import { executeAttempt, type RunEnvironment } from './attempt.js';
-import { dataUseOf } from './data-use.js';
+import { dataUseOf, dataUseRefused } from './data-use.js';
 import type { PreparedCell } from './prepare.js';
 import { unpublishableReasons } from './publishable.js';
 import { type Attempt, attemptSchema, type RunResult, resultSchema } from './result.js';
@@ -30,13 +30,7 @@ export async function executeRun(
   request: RunRequest,
 ): Promise<RunResult | undefined> {
   const dataUse = dataUseOf(environment, request.prepared);
-  if (!dataUse.allowed) {
-    throw new M4BenchError(
-      'DATA_USE_REFUSED',
-      `Rows of ${request.prepared.request.dataset.name} are under a data use agreement and may not go to ${dataUse.provider}.`,
-      'Use a local model (M4BENCH_LOCAL_BASE_URL), an open or a synthetic dataset; PhysioNet forbids sharing credentialed data with third parties.',
-    );
-  }
+  if (!dataUse.allowed) throw dataUseRefused(request.prepared.request.dataset.name, dataUse.provider);
   const attemptsFolder = join(request.runFolder, 'attempts');
   await mkdir(attemptsFolder, { recursive: true });
   const attempts = [...(await recordedAttempts(attemptsFolder))];
@@ -60,7 +54,10 @@ export async function executeRun(
     attempts.push(ended.attempt);
     evaluation = ended.evaluation;
   }
-  const result = resultOf(environment, request, attempts, evaluation, dataUse);
+  const hashes = await Promise.all(
+    attempts.map(({ n }) => sha256File(join(attemptsFolder, String(n), 'attempt.json'))),
+  );
+  const result = resultOf(environment, request, { attempts, hashes, evaluation, dataUse });
   await recordResult(join(request.runFolder, 'result.json'), result);
   return result;
 }
@@ -97,12 +94,32 @@ async function evaluationOf(folder: string, attempt: Attempt | undefined): Promi
   return JSON.parse(await readFile(join(folder, String(attempt.n), 'evaluation.json'), 'utf8')) as Evaluation;
 }
 
+/** Gates of the attempt that counts; a leak in any attempt of a run is a leak of the run. */
+function integrityOf(attempts: readonly Attempt[], last: Attempt): RunResult['integrity'] {
+  const all = (gate: 'canaries' | 'lint' | 'egress'): boolean | null =>
+    attempts.some(({ integrity }) => integrity[gate] === false) ? false : last.integrity[gate];
+  return {
+    canaries: all('canaries'),
+    lint: all('lint'),
+    egress: all('egress'),
+    hostedTools: [...last.hostedToolsRemoved],
+    hostedToolCalls: [...new Set(attempts.flatMap(({ integrity }) => integrity.hostedToolCalls))],
+  };
+}
+
+/** What the attempts of a run came to. */
+interface RunFacts {
+  readonly attempts: readonly Attempt[];
+  /** Of `attempt.json` of each. */
+  readonly hashes: readonly string[];
+  readonly evaluation: Evaluation | null;
+  readonly dataUse: RunResult['dataUse'];
+}
+
 function resultOf(
   environment: RunEnvironment,
   request: RunRequest,
-  attempts: readonly Attempt[],
-  evaluation: Evaluation | null,
-  dataUse: RunResult['dataUse'],
+  { attempts, hashes, evaluation, dataUse }: RunFacts,
 ): RunResult {
   const { prepared } = request;
   const last = attempts.at(-1)!;
@@ -133,7 +150,7 @@ function resultOf(
     evaluation,
     tokens: last.tokens === null ? null : { ...last.tokens, source: 'gateway' as const },
     agentTokens: last.agentTokens,
-    cost: null,
+    cost: last.cost,
     seconds: last.seconds,
     skill: last.skill,
     dataset: {
@@ -156,8 +173,9 @@ function resultOf(
       output: last.hashes.output,
       trace: last.hashes.trace,
       gateway: last.hashes.gateway,
+      attempts: [...hashes],
     },
-    integrity: { canaries: null, lint: null, egress: null, hostedTools: last.hostedToolsRemoved },
+    integrity: integrityOf(attempts, last),
   };
   const reasons = unpublishableReasons(
     body,

@@ -12,6 +12,7 @@ const floors: Readonly<Record<string, number>> = {
   references: 1,
   schemas: 1,
   tasks: 1,
+  skills: 1,
   agents: 2,
   sandboxes: 2,
   gateway: 2,
@@ -38,7 +39,11 @@ const orderOnFloor: readonly string[] = [
   'concepts',
   'references',
   'tasks',
+  'skills',
   'schemas',
+  // The audit judges what runs wrote; runs know of it only the shape of its gates.
+  'runs',
+  'audit',
 ];
 
 function isBelow(other: string, own: string): boolean {

@@ -1,0 +1,55 @@
+import { sha256 } from '../support/hashing.js';
+import type { RunEnvironment } from './attempt.js';
+import type { PreparedCell } from './prepare.js';
+import type { Attempt } from './result.js';
+
+/** An attempt of which nothing is known yet but what was asked. */
+export function emptyAttempt(
+  n: number,
+  startedAt: string,
+  prepared: PreparedCell,
+  environment: RunEnvironment,
+): Attempt {
+  return {
+    schemaVersion: 1,
+    n,
+    startedAt,
+    seconds: { total: 0, setup: 0, agent: 0, model: 0, evaluation: 0 },
+    class: 'infrastructure',
+    failureReason: null,
+    outcome: null,
+    observed: {
+      cliVersion: prepared.request.cliVersion,
+      models: [],
+      overrides: [],
+      backgroundModels: [],
+      routing: [],
+    },
+    gateway: null,
+    tokens: null,
+    agentTokens: null,
+    skill: {
+      placed: prepared.context.skills.map((skill) => skill.name),
+      offered: [],
+      opened: [],
+      source: 'gateway',
+    },
+    hostedToolsRemoved: [],
+    cost: null,
+    allowedHosts: environment.providers.map(({ baseUrl }) => new URL(baseUrl).host),
+    integrity: { canaries: null, lint: null, egress: null, hostedToolCalls: [] },
+    limits: { asked: { ...environment.limits }, enforced: [...environment.sandbox.enforcedLimits()] },
+    files: { copied: [], refused: [] },
+    hashes: {
+      output: null,
+      trace: null,
+      gateway: null,
+      instruction: sha256(prepared.context.instruction),
+      evaluation: null,
+      stderr: null,
+      canary: null,
+      lint: null,
+    },
+    reward: null,
+  };
+}
