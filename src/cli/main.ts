@@ -13,6 +13,7 @@ import { quickstartCommand } from './commands/quickstart.js';
 import { referencesCommand } from './commands/references.js';
 import { runCommand } from './commands/run.js';
 import { sandboxCommand } from './commands/sandbox.js';
+import { skillsCommand } from './commands/skills.js';
 import { tasksCommand } from './commands/tasks.js';
 
 /** Exit codes: 0 done, 1 the check or run failed, 2 wrong use or bad input, 130 interrupted. */
@@ -36,6 +37,7 @@ export function buildProgram(): Command {
     conceptsCommand(),
     referencesCommand(),
     tasksCommand(),
+    skillsCommand(),
     runCommand(),
     evaluateCommand(),
     campaignCommand(),

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { toText } from '../../analysis/tables.js';
 import { loadConcepts } from '../../concepts/concept.js';
@@ -14,6 +14,7 @@ import { defaultProtocolName, loadProtocol } from '../../tasks/protocol.js';
 import { type ConceptReads, removedRelations } from '../../tasks/removal.js';
 import type { Task } from '../../tasks/task.js';
 import { contextOf } from '../context.js';
+import { shortPath } from './short-path.js';
 
 /** `m4bench tasks …`: what an agent may be asked. */
 export function tasksCommand(): Command {
@@ -204,10 +205,4 @@ function lintCommand(): Command {
       context.json({ findings });
       if (findings.length > 0) process.exitCode = 1;
     });
-}
-
-/** Relative to the current folder where that is shorter to read. */
-function shortPath(file: string): string {
-  const fromHere = relative(process.cwd(), file);
-  return fromHere.startsWith('..') ? file : fromHere;
 }
