@@ -1,7 +1,8 @@
+import { M4BenchError } from '../support/errors.js';
 import type { SchemaDictionary } from './dictionary.js';
 import type { CodedRelation } from './dictionary-section.js';
 import { mergeOf } from './merges.js';
-import type { SqlTranslator } from './sql-translator.js';
+import type { QueryValues, SqlTranslator } from './sql-translator.js';
 
 /** Tables that the published rewriting replaces in instructions, where they stand alone in back-quotes. */
 const publishedTables = [
@@ -73,8 +74,12 @@ export interface TranslateSkillRequest {
   readonly dictionary: SchemaDictionary;
   /** What the task database holds. */
   readonly relations: readonly CodedRelation[];
-  /** Native to presented item ids, where they are changed. */
-  readonly numbers?: ReadonlyMap<number, number>;
+  /** Whether names of tables and columns are carried; `published-2026` leaves them as they are. */
+  readonly carriesNames: boolean;
+  /** Item ids and wording that a perturbation changed. */
+  readonly values?: QueryValues;
+  /** Item ids that could be ICD codes as well. */
+  readonly ambiguousNumbers?: ReadonlySet<number>;
 }
 
 export interface TranslatedSkill {
@@ -87,34 +92,53 @@ export interface TranslatedSkill {
  * A skill whose code spans name presented tables and columns by their codes; pure. Prose, front matter, fenced blocks
  * and the section on the output stay, the latter because the output contract keeps its names. A name that is both a
  * table and a column of this database is ambiguous and stays; so does the name of a table that the task does not have.
+ * Changed item ids follow wherever they stand, changed wording in code spans and table cells.
+ *
+ * Throws `SKILL_NOT_CARRIED` when the text holds a number that may be an item id or an ICD code.
  */
 export function translateSkill(request: TranslateSkillRequest): TranslatedSkill {
-  const names = skillNames(request);
+  const names: ReadonlyMap<string, string> = request.carriesNames ? skillNames(request) : new Map();
+  const words = new Map([...(request.values?.words.values() ?? [])].flatMap((map) => [...map]));
   const untranslated = new Set<string>();
-  let isFenced = false;
-  let isOutput = false;
-  let isFrontMatter = request.text.startsWith('---\n');
-  const lines = request.text.split('\n').map((line, index) => {
-    if (isFrontMatter) {
-      if (index > 0 && line === '---') isFrontMatter = false;
-      return line;
-    }
-    if (/^\s*```/.test(line)) isFenced = !isFenced;
-    if (/^#{1,6} /.test(line)) isOutput = /^#{1,6} output\b/i.test(line);
-    if (isFenced || isOutput) return line;
-    return line.replaceAll(/`([^`]+)`/g, (span, name: string) => {
-      const found = names.get(name);
-      if (found === 'ambiguous') untranslated.add(name);
-      return found === undefined || found === 'ambiguous' ? span : found;
-    });
-  });
-  const body = carryNumbers(lines.join('\n'), request.numbers);
+  const span = (whole: string, name: string): string => {
+    const found = names.get(name);
+    if (found === 'ambiguous') untranslated.add(name);
+    else if (found !== undefined) return found;
+    const word = words.get(name);
+    return word === undefined ? whole : `\`${word}\``;
+  };
+  const cell = (whole: string, before: string, text: string, after: string): string => {
+    const word = words.get(text);
+    return word === undefined ? whole : `|${before}${word}${after}`;
+  };
+  const lines = proseLines(request.text).map(({ line, isProse }) =>
+    isProse
+      ? line.replaceAll(/`([^`]+)`/g, span).replaceAll(/\|(\s*)([^|`]*[^|`\s])(\s*)(?=\|)/g, cell)
+      : line,
+  );
+  const body = carryNumbers(lines.join('\n'), request);
   const listed = [...untranslated].sort();
   if (listed.length === 0) return { text: body, untranslated: listed };
   const note = `\n\nThese names stand as in the source database, because they have no single counterpart here: ${listed
     .map((name) => `\`${name}\``)
     .join(', ')}. The schema dictionary tells where to look.\n`;
   return { text: body.trimEnd() + note, untranslated: listed };
+}
+
+/** Lines of a skill, and whether they are prose: not front matter, not fenced, not the section on the output. */
+function proseLines(text: string): readonly { readonly line: string; readonly isProse: boolean }[] {
+  let isFrontMatter = text.startsWith('---\n');
+  let isFenced = false;
+  let isOutput = false;
+  return text.split('\n').map((line, index) => {
+    if (isFrontMatter) {
+      if (index > 0 && line === '---') isFrontMatter = false;
+      return { line, isProse: false };
+    }
+    if (/^\s*```/.test(line)) isFenced = !isFenced;
+    else if (!isFenced && /^#{1,6} /.test(line)) isOutput = /^#{1,6} output\b/i.test(line);
+    return { line, isProse: !isFenced && !isOutput };
+  });
 }
 
 /** What replaces a code span: Markdown, or a mark that there is no single answer. */
@@ -137,12 +161,20 @@ function skillNames({ dictionary, relations }: TranslateSkillRequest): ReadonlyM
   return names;
 }
 
-/** Item ids in a text, as whole numbers. */
-function carryNumbers(text: string, numbers: ReadonlyMap<number, number> | undefined): string {
+/** Item ids in a text, as whole numbers of five or six digits. */
+function carryNumbers(text: string, { values, ambiguousNumbers }: TranslateSkillRequest): string {
+  const numbers = values?.numbers;
   if (numbers === undefined || numbers.size === 0) return text;
-  return text.replaceAll(/(?<![\w.])\d{5,6}(?![\w]|\.\d)/g, (digits) =>
-    String(numbers.get(Number(digits)) ?? digits),
-  );
+  return text.replaceAll(/(?<![\w.])\d{5,6}(?!\w|\.\d)/g, (digits) => {
+    if (ambiguousNumbers?.has(Number(digits)) === true) {
+      throw new M4BenchError(
+        'SKILL_NOT_CARRIED',
+        `The skill names ${digits}, which is an item id and an ICD code of this dataset alike.`,
+        'Run this task without a skill under this perturbation.',
+      );
+    }
+    return String(numbers.get(Number(digits)) ?? digits);
+  });
 }
 
 /**

@@ -14,6 +14,8 @@ export interface NativeRelation {
   /** In stored order. */
   readonly columns: readonly ParquetColumn[];
   readonly isDerived: boolean;
+  /** Leading sort columns of the stored table, where it has any. */
+  readonly sortedBy: readonly string[];
 }
 
 /** Every relation a database of a kind can hold, by `schema.table`, sorted: base tables and all concepts. */
@@ -52,23 +54,21 @@ export async function nativeCatalog(
   }
   const source = await loadSourceSchema(dataset.kind);
   const relations = new Map<string, NativeRelation>();
-  const add = (
-    schema: string,
-    table: string,
-    columns: readonly ParquetColumn[],
-    isDerived: boolean,
-  ): void => {
-    relations.set(`${schema}.${table}`, { schema, table, columns, isDerived });
+  const add = (entry: NativeRelation): void => {
+    relations.set(qualifiedName(entry), entry);
   };
-  for (const table of source.tables) {
-    add(
-      table.schema,
-      table.name,
-      table.columns.map(({ name, type }) => ({ name, type })),
-      false,
-    );
+  for (const { schema, name, columns, sortedBy } of source.tables) {
+    add({
+      schema,
+      table: name,
+      columns: columns.map((column) => ({ name: column.name, type: column.type })),
+      isDerived: false,
+      sortedBy: sortedBy ?? [],
+    });
   }
-  for (const table of dataset.tables) add(table.schema, table.table, table.columns, false);
+  for (const { schema, table, columns, sortedBy } of dataset.tables) {
+    add({ schema, table, columns, isDerived: false, sortedBy });
+  }
 
   await using session = await DuckSession.open({ threads: 1 });
   await createEmptyTables(session, [...relations.values()]);
@@ -76,8 +76,15 @@ export async function nativeCatalog(
   await session.run(`create schema if not exists ${identifier(derivedSchema)}`);
   for (const { concept } of graph.values()) {
     const columns = await describeQuery(session, concept.sql.query);
-    add(derivedSchema, concept.table, columns, true);
-    await createEmptyTables(session, [entryOf(relations, `${derivedSchema}.${concept.table}`)]);
+    const entry: NativeRelation = {
+      schema: derivedSchema,
+      table: concept.table,
+      columns,
+      isDerived: true,
+      sortedBy: concept.sql.header.keys,
+    };
+    add(entry);
+    await createEmptyTables(session, [entry]);
   }
   return new Map([...relations].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -278,7 +278,7 @@ async function proveQueries(
       native,
       expectedLoss: 0,
       rebuilt: async () => {
-        const relation = { schema: '', table: name, columns, isDerived: true };
+        const relation = { schema: '', table: name, columns, isDerived: true, sortedBy: [] };
         return decodeAll(codecs, relation, await carried(translator, rewording, sql, name));
       },
     });

@@ -17,6 +17,12 @@ const wordedColumns: Readonly<Record<string, readonly string[]>> = {
   'mimiciv_hosp.d_labitems': ['label', 'category'],
 };
 
+/** Items that are drugs or parts of drugs: their names are medical knowledge and stay. */
+const drugItems = {
+  table: 'mimiciv_icu.d_items',
+  condition: "coalesce(linksto in ('inputevents', 'ingredientevents'), false)",
+};
+
 const wordsFile = z.strictObject({
   /** Lower-case word to the word that stands for it. */
   words: z.record(z.string().regex(/^[a-z0-9]+$/), z.string().regex(/^[A-Za-z][A-Za-z0-9 -]*$/)),
@@ -35,7 +41,7 @@ function columnsOf(relation: NativeRelation): readonly string[] {
 }
 
 /**
- * How every label, abbreviation and category is worded: word by word through the list, everything else as it is. Two
+ * How every label, abbreviation and category is worded: word by word through the list, names of drugs as they are. Two
  * texts that would become one keep their own wording, so that the map is one to one.
  */
 export async function labelMap(
@@ -53,20 +59,23 @@ export async function labelMap(
     sortedBy: ['native'],
     query: (source) => {
       const texts = tables.flatMap((table) =>
-        wordedColumns[table]!.map(
-          (column) =>
-            `select ${identifier(column)} as native from ${source(table)} where ${identifier(column)} is not null`,
-        ),
+        wordedColumns[table]!.map((column) => {
+          const isDrug = table === drugItems.table && column !== 'category' ? drugItems.condition : 'false';
+          return `select ${identifier(column)} as native, ${isDrug} as is_drug from ${source(table)} where ${identifier(column)} is not null`;
+        }),
       );
       return `with words (word, other) as (values ${pairs}),
-        texts as (${texts.join(' union ')}),
+        texts as (select native, bool_or(is_drug) as is_drug from (${texts.join(' union all ')}) group by native),
         pieces as (
-          select native, unnest(regexp_extract_all(native, '[A-Za-z0-9]+|[^A-Za-z0-9]+')) as piece,
+          select native, is_drug, unnest(regexp_extract_all(native, '[A-Za-z0-9]+|[^A-Za-z0-9]+')) as piece,
             generate_subscripts(regexp_extract_all(native, '[A-Za-z0-9]+|[^A-Za-z0-9]+'), 1) as place
           from texts),
         reworded as (
-          select native, string_agg(coalesce(words.other, pieces.piece), '' order by place) as other
-          from pieces left join words on words.word = lower(pieces.piece)
+          select native, string_agg(
+            case when words.other is null then piece
+              when piece[1] = upper(piece[1]) then upper(words.other[1]) || words.other[2:] else words.other end,
+            '' order by place) as other
+          from pieces left join words on words.word = lower(pieces.piece) and not is_drug
           group by native),
         counted as (select native, other, count(*) over (partition by other) as sharers from reworded)
         select native,

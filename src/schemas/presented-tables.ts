@@ -52,7 +52,7 @@ export function presentedTableOf(
     columns: columns.map(({ code, type }) => ({ name: code, type })),
     reads: [relation],
     keepsOrder: keepsOrder(codecs, [entry]),
-    orderBy: [],
+    orderBy: entry.sortedBy.map((name) => codedColumn(dictionary, name)),
     query: (source) =>
       `select ${columns.map(({ native, code }) => `${identifier(native)} as ${identifier(code)}`).join(', ')} from (${encoded(codecs, entry, source)})`,
   };
