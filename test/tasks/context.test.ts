@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type ContextPackage, contextPackage } from '../../src/conditions/context-package.js';
+import { type PresentedNames, presentedNames } from '../../src/conditions/presented-names.js';
+import { packageRoot } from '../../src/support/home.js';
+import { conditionNames } from '../../src/tasks/condition.js';
+import { findTask, loadTasks } from '../../src/tasks/load-tasks.js';
+import { loadProtocol, protocolNames } from '../../src/tasks/protocol.js';
+
+const goldenFolder = join(packageRoot(), 'test', 'tasks', 'golden');
+const skillFolder = '.claude/skills';
+
+/** Everything an agent is given, by path in its work folder. */
+function filesOf(given: ContextPackage): Readonly<Record<string, string>> {
+  return Object.fromEntries([
+    ['instruction.md', given.instruction],
+    ...given.workFiles.map(({ path, content }) => [path, 'text' in content ? content.text : '']),
+  ]);
+}
+
+describe('golden renderings', () => {
+  it.each([
+    ['mimic-meld-24h-raw', 'no-skill'],
+    ['mimic-gcs-24h-raw', 'operational-spec'],
+    ['mimic-vasopressor-equivalents', 'with-skill'],
+  ] as const)('%s in condition %s, byte for byte', async (name, condition) => {
+    const given = contextPackage({
+      task: await findTask(name),
+      condition,
+      protocol: await loadProtocol(),
+      skillFolder,
+      schema: 'native',
+    });
+    const folder = join(goldenFolder, `${name}.${condition}`);
+    const golden = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    expect(filesOf(given)).toEqual(
+      Object.fromEntries(golden.map((file) => [file.slice(folder.length + 1), readFileSync(file, 'utf8')])),
+    );
+  });
+});
+
+describe('every task in every condition', () => {
+  it('renders, under every protocol: 28 tasks, 6 conditions', async () => {
+    const tasks = await loadTasks();
+    let rendered = 0;
+    for (const protocolName of await protocolNames()) {
+      const protocol = await loadProtocol(protocolName);
+      for (const task of tasks) {
+        for (const condition of conditionNames) {
+          const given = contextPackage({ task, condition, protocol, skillFolder, schema: 'native' });
+          expect(given.instruction, `${task.name} ${condition}`).toContain('`./output.csv`');
+          rendered += 1;
+        }
+      }
+    }
+    expect(rendered).toBe(28 * 6 * (await protocolNames()).length);
+  });
+
+  it('differs between no-skill and with-skill by exactly the skill files of the task', async () => {
+    const protocol = await loadProtocol();
+    for (const task of await loadTasks()) {
+      const render = (condition: 'no-skill' | 'with-skill'): Readonly<Record<string, string>> =>
+        filesOf(contextPackage({ task, condition, protocol, skillFolder, schema: 'native' }));
+      const added = { ...render('with-skill') };
+      for (const [path, text] of Object.entries(render('no-skill'))) {
+        expect(added[path], `${task.name} ${path}`).toBe(text);
+        delete added[path];
+      }
+      expect(added, task.name).toEqual(
+        Object.fromEntries(
+          task.skillFolders.map(({ name, folder }) => [
+            `${skillFolder}/${name}/SKILL.md`,
+            readFileSync(join(folder, 'SKILL.md'), 'utf8'),
+          ]),
+        ),
+      );
+    }
+  });
+});
+
+describe('transformed schemas', () => {
+  it.each([
+    ['mimic-sofa-24h', 'obfuscated', 'm4bench-1'],
+    ['mimic-urine-output-rate-raw', 'restructured', 'm4bench-1'],
+    ['mimic-urine-output-rate', 'restructured', 'published-2026'],
+  ] as const)('%s, %s, %s: dictionary appended, skills as they are', async (name, schema, protocolName) => {
+    const task = await findTask(name);
+    const protocol = await loadProtocol(protocolName);
+    const presented: PresentedNames = await presentedNames({ task, protocol, schema, seed: '1' });
+    const render = (condition: 'with-skill' | 'operational-spec'): ContextPackage =>
+      contextPackage({ task, condition, protocol, skillFolder, schema, presented });
+    const native = contextPackage({ task, condition: 'with-skill', protocol, skillFolder, schema: 'native' });
+    const withSkill = render('with-skill');
+    expect(withSkill.workFiles).toEqual(native.workFiles);
+    const [before, dictionary] = withSkill.instruction.split('\n## Schema dictionary\n');
+    expect(dictionary).toContain('| Schema |');
+    expect(before).toContain('`stay_id`');
+    expect(withSkill.instruction).not.toMatch(/mimiciv_|MIMIC-IV/);
+    const spec = render('operational-spec').instruction;
+    expect(spec.indexOf('## Operational specification')).toBeGreaterThan(0);
+    expect(spec.indexOf('## Schema dictionary')).toBeGreaterThan(
+      spec.indexOf('## Operational specification'),
+    );
+    const removed = presented.dictionary.tables['mimiciv_derived.urine_output_rate'];
+    if (protocolName === 'm4bench-1' && name !== 'mimic-sofa-24h') expect(dictionary).not.toContain(removed);
+  });
+
+  it('do not exist on eICU', async () => {
+    const task = await findTask('eicu-gcs');
+    const protocol = await loadProtocol();
+    await expect(presentedNames({ task, protocol, schema: 'obfuscated', seed: '1' })).rejects.toMatchObject({
+      code: 'SCHEMA_NOT_APPLICABLE',
+    });
+  });
+});
