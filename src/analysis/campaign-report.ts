@@ -1,14 +1,11 @@
-import { join } from 'node:path';
 import type { RunResult } from '../runs/result.js';
-import { writeFileAtomic, writeJsonAtomic } from '../support/files.js';
 import { rewardByTaskAndCondition, skillDeltas, skillEffect } from './skill-effect.js';
-import { type Table, toCsv, toMarkdown, toText } from './tables.js';
+import { type Table, toText } from './tables.js';
 
 /** Everything a first look at a campaign needs, computed by one path for terminal, files and JSON (promise P5). */
 export interface CampaignAnalysis {
   readonly tables: Readonly<Record<string, Table>>;
   readonly text: string;
-  readonly markdown: string;
 }
 
 const headings: Readonly<Record<string, string>> = {
@@ -35,13 +32,6 @@ export function renderAnalysis(
   return {
     tables,
     text: [...notices, '', section(toText, (text) => text)].join('\n'),
-    markdown: [
-      `# ${options.title}`,
-      '',
-      ...notices.map((notice) => `> ${notice}\n`),
-      section(toMarkdown, (text) => `## ${text}`),
-      '',
-    ].join('\n'),
   };
 }
 
@@ -65,14 +55,4 @@ function noticesOf(results: readonly RunResult[]): readonly string[] {
   if (unjudged > 0)
     notices.push(`${unjudged} runs are unjudged (infrastructure failures) and enter no mean.`);
   return notices;
-}
-
-/** Writes `report.md`, `analysis.json` and one CSV and Markdown file per table. */
-export async function writeAnalysis(folder: string, analysis: CampaignAnalysis): Promise<void> {
-  await writeFileAtomic(join(folder, 'report.md'), analysis.markdown);
-  await writeJsonAtomic(join(folder, 'analysis.json'), { tables: analysis.tables });
-  for (const [name, table] of Object.entries(analysis.tables)) {
-    await writeFileAtomic(join(folder, 'tables', `${name}.csv`), toCsv(table));
-    await writeFileAtomic(join(folder, 'tables', `${name}.md`), toMarkdown(table));
-  }
 }

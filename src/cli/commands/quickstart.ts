@@ -4,7 +4,11 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { agentNamed } from '../../agents/agents.js';
-import { renderAnalysis, writeAnalysis } from '../../analysis/campaign-report.js';
+import { analyze } from '../../analysis/analyze.js';
+import { renderAnalysis } from '../../analysis/campaign-report.js';
+import { readCampaignRows } from '../../analysis/read-campaign.js';
+import { taskFactsOf } from '../../analysis/task-facts.js';
+import { writeAnalysisFiles } from '../../analysis/write-analysis.js';
 import { campaignFolder, freezePlan, planCampaign } from '../../campaigns/plan.js';
 import { runCampaign } from '../../campaigns/run.js';
 import { type Dataset, openDataset } from '../../datasets/dataset.js';
@@ -15,7 +19,7 @@ import { sandboxOf } from '../../sandboxes/sandboxes.js';
 import { M4BenchError } from '../../support/errors.js';
 import { benchmarkFolder } from '../../support/home.js';
 import { shortHash } from '../../support/ids.js';
-import { findTask } from '../../tasks/load-tasks.js';
+import { findTask, loadTasks } from '../../tasks/load-tasks.js';
 import { loadProtocol } from '../../tasks/protocol.js';
 import { benchmarkVersion } from '../../version.js';
 import { type CliContext, contextOf } from '../context.js';
@@ -76,8 +80,7 @@ export function quickstartCommand(): Command {
           'Run it again to go on.',
         );
       const analysis = renderAnalysis(outcome.results, { title: 'm4bench quickstart', seed: 20260504 });
-      const folder = campaignFolder(context.home, plan.name).analysis;
-      await writeAnalysis(folder, analysis);
+      const folder = await writeReport(context, plan.name);
       context.say(analysis.text);
       context.say('');
       context.say(
@@ -92,6 +95,14 @@ export function quickstartCommand(): Command {
       context.json({ tables: analysis.tables, figures: {}, report: join(folder, 'report.md') });
       if (outcome.results.some((result) => result.status === 'unjudged')) process.exitCode = 1;
     });
+}
+
+/** All tables and figures of the campaign, as `m4bench analyze` writes them; the folder they are in. */
+async function writeReport(context: CliContext, campaign: string): Promise<string> {
+  const { root, analysis } = campaignFolder(context.home, campaign);
+  const rows = await readCampaignRows(root, { tasks: taskFactsOf(await loadTasks()) });
+  await writeAnalysisFiles(analysis, analyze(rows), { title: 'm4bench quickstart' });
+  return analysis;
 }
 
 /** The generated dataset; one with another number of stays or seed is kept, since the user may have made it. */
