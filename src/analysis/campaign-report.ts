@@ -5,6 +5,8 @@ import { type Table, toText } from './tables.js';
 /** Everything a first look at a campaign needs, computed by one path for terminal, files and JSON (promise P5). */
 export interface CampaignAnalysis {
   readonly tables: Readonly<Record<string, Table>>;
+  /** What a reader must know before the numbers. */
+  readonly notices: readonly string[];
   readonly text: string;
 }
 
@@ -31,6 +33,7 @@ export function renderAnalysis(
       .join('\n\n');
   return {
     tables,
+    notices,
     text: [...notices, '', section(toText, (text) => text)].join('\n'),
   };
 }

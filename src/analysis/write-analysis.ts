@@ -26,11 +26,12 @@ export function analysisDocument(analysis: Analysis): AnalysisDocument {
 }
 
 /** All tables as one Markdown document; the table of runs is left to its CSV file. */
-export function analysisMarkdown(analysis: Analysis, title: string): string {
+export function analysisMarkdown(analysis: Analysis, title: string, notices: readonly string[] = []): string {
   const { settings, counts } = analysis;
   return [
     `# ${title.replace(/[\r\n]+/g, ' ')}`,
     '',
+    ...notices.flatMap((notice) => [`> ${notice.replace(/[\r\n]+/g, ' ')}`, '']),
     `${settings.resamples.toLocaleString('en-US')} resamples, ${settings.rng} random stream. Rows: sha256 ${analysis.dataHash}.`,
     '',
     `${counts.runs} runs, of which ${counts.unjudged} unjudged (in no mean). ${counts.unpublishable} runs may not be published; ${counts.dropped} were left out.`,
@@ -47,6 +48,8 @@ export function analysisMarkdown(analysis: Analysis, title: string): string {
 
 export interface WriteAnalysisOptions {
   readonly title: string;
+  /** What a reader must know before the numbers, for example that a dataset is unverified. */
+  readonly notices?: readonly string[];
   /** Draw figures as SVG and PNG beside their specifications; default true. */
   readonly figures?: boolean;
   /** Pixels per unit of the PNG, default 2. */
@@ -83,7 +86,7 @@ export async function writeAnalysisFiles(
     await write(`figures/${name}.svg`, svg);
     await write(`figures/${name}.png`, render.renderPng(svg, options.pngScale ?? 2));
   }
-  await write('report.md', analysisMarkdown(analysis, options.title));
+  await write('report.md', analysisMarkdown(analysis, options.title, options.notices));
   await writeJsonAtomic(join(folder, 'analysis.json'), analysisDocument(analysis));
   return [...written, 'analysis.json'];
 }

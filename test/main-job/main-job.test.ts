@@ -197,6 +197,11 @@ describe.skipIf(!bubblewrap.available)('the main job', () => {
 
       test('the comparison says that the skill helps on every task', async () => {
         const call = await m4bench(home, ['analyze', 'codex-night', '--json']);
+        const report = await readFile(
+          join(home, 'campaigns', 'codex-night', 'analysis', 'report.md'),
+          'utf8',
+        );
+        expect(report.includes('UNVERIFIED')).toBe(data !== undefined);
         const { tables } = JSON.parse(call.stdout) as {
           tables: Record<string, { rows: Record<string, number>[] }>;
         };

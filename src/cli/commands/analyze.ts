@@ -120,7 +120,11 @@ async function report(
   const title = [...names, ...(options.import === undefined ? [] : ['published runs'])].join(', ');
   const glance = results.length === 0 ? undefined : renderAnalysis(results, { title, seed: 20260504 });
   if (folder !== undefined) {
-    await writeAnalysisFiles(folder, analysis, { title, figures: options.figures });
+    await writeAnalysisFiles(folder, analysis, {
+      title,
+      figures: options.figures,
+      notices: glance?.notices ?? [],
+    });
   }
   if (options.sensitivity || glance === undefined) {
     for (const [name, table] of Object.entries(analysis.tables)) {
@@ -137,7 +141,11 @@ async function report(
   const glanceTables = Object.fromEntries(
     Object.entries(glance?.tables ?? {}).map(([name, table]) => [name, toJson(table)]),
   );
-  context.json({ ...document, tables: { ...glanceTables, ...document.tables } });
+  context.json({
+    ...document,
+    notices: glance?.notices ?? [],
+    tables: { ...glanceTables, ...document.tables },
+  });
 }
 
 async function compareCampaigns(

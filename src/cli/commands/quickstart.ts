@@ -80,7 +80,7 @@ export function quickstartCommand(): Command {
           'Run it again to go on.',
         );
       const analysis = renderAnalysis(outcome.results, { title: 'm4bench quickstart', seed: 20260504 });
-      const folder = await writeReport(context, plan.name);
+      const folder = await writeReport(context, plan.name, analysis.notices);
       context.say(analysis.text);
       context.say('');
       context.say(
@@ -98,10 +98,14 @@ export function quickstartCommand(): Command {
 }
 
 /** All tables and figures of the campaign, as `m4bench analyze` writes them; the folder they are in. */
-async function writeReport(context: CliContext, campaign: string): Promise<string> {
+async function writeReport(
+  context: CliContext,
+  campaign: string,
+  notices: readonly string[],
+): Promise<string> {
   const { root, analysis } = campaignFolder(context.home, campaign);
   const rows = await readCampaignRows(root, { tasks: taskFactsOf(await loadTasks()) });
-  await writeAnalysisFiles(analysis, analyze(rows), { title: 'm4bench quickstart' });
+  await writeAnalysisFiles(analysis, analyze(rows), { title: 'm4bench quickstart', notices });
   return analysis;
 }
 
