@@ -25,7 +25,8 @@ export function verdictOf(facts: AttemptFacts): AttemptVerdict {
     const answered = gateway.requests - gateway.failed - gateway.refused;
     if (answered <= 0 && gateway.failed > 0)
       return { class: 'infrastructure', reason: 'the model service never answered' };
-    if (ended && gateway.lastServiceFailure !== null) {
+    // Some CLIs end with status 0 when their model is gone; without an output that is the same loss.
+    if ((ended || !facts.hasOutput) && gateway.lastServiceFailure !== null) {
       const { kind, status } = gateway.lastServiceFailure;
       return {
         class: 'infrastructure',
