@@ -6,6 +6,7 @@ import {
   materialize,
   type TableManifest,
 } from '../duck/materialize.js';
+import { removeAbandonedParquet } from '../duck/parquet.js';
 import { DuckSession } from '../duck/session.js';
 import { createParquetViews, type ParquetRelation } from '../duck/views.js';
 import { M4BenchError, messageOf } from '../support/errors.js';
@@ -62,6 +63,7 @@ export async function buildConcepts(
     ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
     ...(options.threads === undefined ? {} : { threads: options.threads }),
   });
+  await removeAbandonedParquet(join(dataset.folder, derivedSchema));
   const concepts = await loadConcepts(options.folder);
   const graph = await conceptGraph(session, concepts);
   const nodes = withDependencies(graph, options.tables ?? [...graph.keys()]);

@@ -1,6 +1,8 @@
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { temporaryNameFor } from '../support/files.js';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { systemCodeOf } from '../support/errors.js';
 import { sha256, sha256File } from '../support/hashing.js';
 import type { DuckSession } from './session.js';
 import { identifier, literal } from './sql.js';
@@ -78,7 +80,7 @@ export async function writeParquet(
   options: WriteParquetOptions = {},
 ): Promise<ParquetFile> {
   await mkdir(dirname(path), { recursive: true });
-  const temporary = temporaryNameFor(path);
+  const temporary = `${path}.${process.pid}@${hostname()}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     const order = options.keepOrder ? '' : ` order by ${totalOrder(options.orderBy ?? [])}`;
     const dictionary =
@@ -95,6 +97,29 @@ export async function writeParquet(
     return { rows: hashed.rows, columns, fileSha256, contentHash: hashed.contentHash };
   } finally {
     await rm(temporary, { force: true });
+  }
+}
+
+/** Deletes half-written Parquet files of processes of this machine that are no more; a killed build leaves them. */
+export async function removeAbandonedParquet(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((thrown: unknown) => {
+    if (systemCodeOf(thrown) === 'ENOENT') return [];
+    throw thrown;
+  });
+  for (const name of names) {
+    const found = /\.parquet\.(\d+)@(.+)\.[0-9a-f]{12}\.tmp$/.exec(name);
+    if (found === null || found[2] !== hostname() || isRunning(Number(found[1]))) continue;
+    await rm(join(folder, name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    // EPERM: it runs as somebody else.
+    return systemCodeOf(thrown) !== 'ESRCH';
   }
 }
 

@@ -3,6 +3,7 @@ import { buildConcepts } from '../concepts/build.js';
 import { derivedSchema } from '../concepts/concept.js';
 import { type Dataset, parquetPath } from '../datasets/dataset.js';
 import { currentManifest, materialize, readManifest, type TableManifest } from '../duck/materialize.js';
+import { removeAbandonedParquet } from '../duck/parquet.js';
 import { DuckSession } from '../duck/session.js';
 import { relationsRead } from '../duck/syntax-tree.js';
 import { createParquetViews } from '../duck/views.js';
@@ -54,6 +55,7 @@ export async function buildReferences(
     ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
     ...(options.threads === undefined ? {} : { threads: options.threads }),
   };
+  await removeAbandonedParquet(join(home.references, dataset.name));
   await using session = await DuckSession.open(limits);
   const reads = new Map(
     await Promise.all(
