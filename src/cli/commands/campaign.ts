@@ -17,6 +17,7 @@ import { benchmarkVersion } from '../../version.js';
 import { type CliContext, contextOf } from '../context.js';
 import { collect, wholeNumber } from '../options.js';
 import { type RunOptions, type RunSetup, setUpRuns, withRunOptions } from '../run-setup.js';
+import { addAuditCommand } from './audit.js';
 
 interface CampaignOptions extends RunOptions {
   readonly task: readonly string[];
@@ -149,5 +150,6 @@ export function campaignCommand(): Command {
       if (results.length > 0) context.say(toText(rewardByTaskAndCondition(results)));
       context.json({ campaign: name, planned: plan.runs.length, done: results.length, unjudged });
     });
+  addAuditCommand(campaign);
   return campaign;
 }
