@@ -20,6 +20,7 @@ export interface ConfusionCount {
 }
 
 const mostLabels = 12;
+const firstLook = 20_000;
 const nullLabel = '(null)';
 const otherLabel = '(other)';
 const noRowLabel = '(no row)';
@@ -36,19 +37,32 @@ export async function labelsOf(
   session: DuckSession,
   pairing: Pairing,
 ): Promise<readonly (Labels | undefined)[]> {
-  const candidates = pairing.columns.map(({ truth }) => truth.kind !== 'instant' && truth.rows > truth.nulls);
-  const counted = pairing.columns.flatMap(({ truth }, i) =>
-    candidates[i] ? [`approx_count_distinct(${valueSql(truth)}) as n${i}`] : [],
+  const candidates = pairing.columns.flatMap(({ truth }, i) =>
+    truth.kind !== 'instant' && truth.rows > truth.nulls ? [i] : [],
   );
-  if (counted.length === 0) return pairing.columns.map(() => undefined);
-  const row = await session.row(`select ${counted.join(', ')} from ${pairing.truth.from}`);
-  const found: (Labels | undefined)[] = [];
-  for (const [i, column] of pairing.columns.entries()) {
-    // The estimate is off by a few per cent, so the exact count decides below.
-    const isFew = candidates[i] && numberOf(row, `n${i}`) <= 2 * mostLabels;
-    found.push(isFew ? await columnLabels(session, pairing, column) : undefined);
+  // Most columns show too many values within the first rows already.
+  const few = await withFewValues(session, pairing, candidates, `${pairing.truth.from} limit ${firstLook}`);
+  const labels = new Map<number, Labels | undefined>();
+  for (const i of await withFewValues(session, pairing, few, pairing.truth.from)) {
+    labels.set(i, await columnLabels(session, pairing, pairing.columns[i] as ColumnPlan));
   }
-  return found;
+  return pairing.columns.map((_column, i) => labels.get(i));
+}
+
+/** Those of the columns whose estimated number of values is small; the estimate is off by a few per cent. */
+async function withFewValues(
+  session: DuckSession,
+  { columns }: Pairing,
+  candidates: readonly number[],
+  from: string,
+): Promise<readonly number[]> {
+  if (candidates.length === 0) return [];
+  const cells = candidates.map((i) => `${valueSql((columns[i] as ColumnPlan).truth)} as value${i}`);
+  const counted = candidates.map((i) => `approx_count_distinct(value${i}) as n${i}`);
+  const row = await session.row(
+    `select ${counted.join(', ')} from (select ${cells.join(', ')} from ${from})`,
+  );
+  return candidates.filter((i) => numberOf(row, `n${i}`) <= 2 * mostLabels);
 }
 
 function valueSql({ kind, valueSql: value, textSql }: ColumnPlan['truth']): string {

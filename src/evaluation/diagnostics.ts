@@ -9,7 +9,7 @@ import {
 } from './confusion.js';
 import type { ComponentMismatches, EvaluationExamples, MismatchKinds } from './evaluation.js';
 import { findSharedErrors, kindCodes, kindSql, noMismatches, wrongPairsSql } from './mismatch-kinds.js';
-import { type ColumnPlan, type Pairing, queryPairs, queryPairsOnce } from './pairing.js';
+import { type ColumnPlan, type Pairing, queryPairsOnce } from './pairing.js';
 import type { Score } from './score.js';
 import type { TruthColumn } from './truth-column.js';
 
@@ -31,63 +31,78 @@ export async function diagnose(
   keyTruths: readonly TruthColumn[],
   scoredColumns: readonly string[],
 ): Promise<Diagnostics> {
-  const scored = score.pairing.columns.flatMap(({ truth }, i) =>
-    scoredColumns.includes(truth.name) ? [i] : [],
-  );
+  const plans = score.pairing.columns;
+  const scored = plans.flatMap(({ truth }, i) => (scoredColumns.includes(truth.name) ? [i] : []));
   const labels = await labelsOf(session, score.pairing);
-  const truthRows = score.missingKeys + score.keysInTruth;
-  const firstRowsRight = (i: number) => (score.robustMatched[i] ?? 0) + (score.contradictory[i] ?? 0);
-  const wrong = scored.filter((i) => firstRowsRight(i) < truthRows);
-  const pairing: Pairing = {
-    ...score.pairing,
-    columns: wrong.map((i) => score.pairing.columns[i] as ColumnPlan),
-  };
-  const counted =
-    wrong.length === 0
-      ? []
-      : await countKinds(
-          session,
-          pairing,
-          wrong.map((i) => labels[i]),
-        );
-  const kinds = new Map(wrong.map((i, position) => [i, counted[position]]));
-  const name = (i: number) => score.pairing.columns[i]?.truth.name ?? '';
+  const { missingKeys, keysInTruth } = score;
+  // Where only rows are missing nothing is left to find out, except which labels they carry.
+  const looked = scored.filter((i) => {
+    const right = (score.robustMatched[i] ?? 0) + (score.contradictory[i] ?? 0);
+    return right < keysInTruth || (missingKeys > 0 && labels[i] !== undefined);
+  });
+  const pairing: Pairing = { ...score.pairing, columns: looked.map((i) => plans[i] as ColumnPlan) };
+  const isAllRight = looked.length === 0 && missingKeys === 0;
+  const counted = isAllRight
+    ? noCounts
+    : await countKinds(
+        session,
+        pairing,
+        looked.map((i) => labels[i]),
+      );
+  const countsOf = (i: number) => counted.columns[looked.indexOf(i)];
+  const name = (i: number) => plans[i]?.truth.name ?? '';
   return {
     mismatchKinds: Object.fromEntries(
       scored.map((i) => [
         name(i),
-        { ...(kinds.get(i)?.kinds ?? noMismatches), contradictory: score.contradictory[i] ?? 0 },
+        {
+          ...(countsOf(i)?.kinds ?? { ...noMismatches, rowMissing: missingKeys }),
+          contradictory: score.contradictory[i] ?? 0,
+        },
       ]),
     ),
     confusion: Object.fromEntries(
       scored.flatMap((i) => {
         const known = labels[i];
-        const wrongCounts = kinds.get(i)?.confusion;
+        const counts = countsOf(i)?.confusion;
         if (known === undefined) return [];
-        return [
-          [name(i), wrongCounts === undefined ? rightConfusion(known) : confusionOf(known, wrongCounts)],
-        ];
+        return [[name(i), counts === undefined ? rightConfusion(known) : confusionOf(known, counts)]];
       }),
     ),
-    components: componentsOf(scored.map(name), wrong.map(name), counted),
-    examples: await examplesOf(session, pairing, keyTruths, counted),
+    components: componentsOf(scored.map(name), looked.map(name), counted.columns),
+    examples: await examplesOf(session, score.pairing, keyTruths, scored, (i) => ({
+      wrong: countsOf(i)?.firstWrong ?? counted.firstMissing,
+    })),
   };
+}
+
+/** A wrong row: its place in the reference, and the output's cell. */
+interface WrongRow {
+  readonly place: string;
+  readonly cell: string | null;
 }
 
 interface CountedColumn {
   readonly kinds: MismatchKinds;
   readonly confusion: ReadonlyMap<number, number>;
-  /** Places of the first wrong rows in the reference. */
-  readonly firstWrong: readonly string[];
-  /** Wrong pairs with a partner, of this column and the first wrong one together. */
+  readonly firstWrong: readonly WrongRow[];
+  /** Wrong pairs with a partner, of this column and the first one looked at together. */
   readonly wrongWithFirst: number;
 }
+
+interface Counted {
+  readonly columns: readonly CountedColumn[];
+  /** First reference rows without partner. */
+  readonly firstMissing: readonly WrongRow[];
+}
+
+const noCounts: Counted = { columns: [], firstMissing: [] };
 
 async function countKinds(
   session: DuckSession,
   pairing: Pairing,
   labels: readonly (Labels | undefined)[],
-): Promise<readonly CountedColumn[]> {
+): Promise<Counted> {
   const shared = await findSharedErrors(session, pairing);
   const kinds = pairing.columns.map(
     (column, i) => `${kindSql(i, column, shared[i] ?? { offset: null, factor: null })} as kind${i}`,
@@ -96,28 +111,41 @@ async function countKinds(
     const known = labels[i];
     return known === undefined ? [] : [`${confusionSql(i, column, known)} as code${i}`];
   });
+  const firstRows = (cell: string, condition: string) =>
+    `arg_min({'place': truth_row, 'cell': ${cell}}, truth_row, ${examplesPerColumn}) filter (${condition})`;
   const aggregates = pairing.columns.flatMap((_column, i) => [
     `histogram(kind${i}) as kinds${i}`,
-    `min(truth_row, ${examplesPerColumn}) filter (bad${i}) as places${i}`,
+    `${firstRows(`v${i}`, `bad${i}`)} as wrong${i}`,
     `count_if(present and bad0 and bad${i}) as both${i}`,
     ...(labels[i] === undefined ? [] : [`histogram(code${i}) as codes${i}`]),
   ]);
   const row = await queryPairsOnce(
     session,
     pairing,
-    `select ${aggregates.join(', ')} from (select ${['*', ...kinds, ...codes].join(', ')} from ${wrongPairsSql(pairing)})`,
+    `select ${[`${firstRows('null::varchar', 'present is null')} as missing`, ...aggregates].join(', ')} from (select ${['*', ...kinds, ...codes].join(', ')} from ${wrongPairsSql(pairing)})`,
   );
-  return pairing.columns.map((_column, i) => {
-    const counts = histogramOf(row, `kinds${i}`);
-    const places = row[`places${i}`];
-    return {
-      kinds: Object.fromEntries(
-        kindCodes.map((kind, code) => [kind, counts.get(code) ?? 0]),
-      ) as unknown as MismatchKinds,
-      confusion: histogramOf(row, `codes${i}`),
-      firstWrong: Array.isArray(places) ? places.map(String) : [],
-      wrongWithFirst: Number(row[`both${i}`] ?? 0),
-    };
+  return {
+    firstMissing: wrongRowsOf(row, 'missing'),
+    columns: pairing.columns.map((_column, i) => {
+      const counts = histogramOf(row, `kinds${i}`);
+      return {
+        kinds: Object.fromEntries(
+          kindCodes.map((kind, code) => [kind, counts.get(code) ?? 0]),
+        ) as unknown as MismatchKinds,
+        confusion: histogramOf(row, `codes${i}`),
+        firstWrong: wrongRowsOf(row, `wrong${i}`),
+        wrongWithFirst: Number(row[`both${i}`] ?? 0),
+      };
+    }),
+  };
+}
+
+function wrongRowsOf(row: Row, name: string): readonly WrongRow[] {
+  const found = row[name];
+  if (!Array.isArray(found)) return [];
+  return found.map((one) => {
+    const { place, cell } = one as { place: unknown; cell: unknown };
+    return { place: String(place), cell: shownText(cell) };
   });
 }
 
@@ -134,62 +162,49 @@ function histogramOf(row: Row, name: string): ReadonlyMap<number, number> {
 
 function componentsOf(
   scored: readonly string[],
-  wrong: readonly string[],
+  looked: readonly string[],
   counted: readonly CountedColumn[],
 ): ComponentMismatches | null {
   const [headline] = scored;
   if (headline === undefined || scored.length < 2) return null;
-  const others = scored.slice(1);
-  if (wrong[0] !== headline) {
-    return { column: headline, rows: 0, wrongWith: Object.fromEntries(others.map((name) => [name, 0])) };
-  }
-  const count = (name: string) => counted[wrong.indexOf(name)]?.wrongWithFirst ?? 0;
+  const isLooked = looked[0] === headline;
+  const count = (name: string) => (isLooked ? (counted[looked.indexOf(name)]?.wrongWithFirst ?? 0) : 0);
   return {
     column: headline,
     rows: count(headline),
-    wrongWith: Object.fromEntries(others.map((name) => [name, count(name)])),
+    wrongWith: Object.fromEntries(scored.slice(1).map((name) => [name, count(name)])),
   };
 }
 
-/** The first wrong rows of every column, as text. */
+/** The first wrong rows of every column, with the reference's side looked up by place. */
 async function examplesOf(
   session: DuckSession,
-  pairing: Pairing,
+  { truth, columns }: Pairing,
   keyTruths: readonly TruthColumn[],
-  counted: readonly CountedColumn[],
+  scored: readonly number[],
+  rowsOf: (column: number) => { readonly wrong: readonly WrongRow[] },
 ): Promise<EvaluationExamples> {
-  const places = [...new Set(counted.flatMap(({ firstWrong }) => firstWrong))];
+  const places = [...new Set(scored.flatMap((i) => rowsOf(i).wrong.map(({ place }) => place)))];
   if (places.length === 0) return { columns: {} };
-  const { truth } = pairing;
   const shown = [
-    ...keyTruths.map(({ textSql }, i) => `${textSql} as key${i}`),
-    ...pairing.columns.map(({ truth: column }, i) => `${column.textSql} as text${i}`),
+    ...keyTruths.map(({ textSql }, k) => `${textSql} as key${k}`),
+    ...scored.map((i) => `${columns[i]?.truth.textSql} as text${i}`),
   ];
   const rows = await session.rows(
     `select ${truth.place}::varchar as place, ${shown.join(', ')} from ${truth.from} where ${truth.place} in (${places.join(', ')})`,
   );
-  const chosen = {
-    ...truth,
-    from: `(select *${truth.place === 'rowid' ? ', rowid as chosen_place' : ''} from ${truth.from} where ${truth.place} in (${places.join(', ')}))`,
-    place: truth.place === 'rowid' ? 'chosen_place' : truth.place,
-  };
-  const cells = await queryPairs(
-    session,
-    { ...pairing, truth: chosen },
-    `select truth_row::varchar as place, present, ${pairing.columns.map((_column, i) => `v${i}`).join(', ')} from pairs where truth_row is not null`,
-  );
   const truthAt = new Map(rows.map((row) => [String(row.place), row]));
-  const outputAt = new Map(cells.map((row) => [String(row.place), row]));
   return {
     columns: Object.fromEntries(
-      pairing.columns.map(({ truth: column }, i) => [
-        column.name,
-        (counted[i]?.firstWrong ?? []).map((place) => ({
+      scored.flatMap((i) => {
+        const { wrong } = rowsOf(i);
+        const examples = wrong.map(({ place, cell }) => ({
           keys: keyTruths.map((_key, k) => shownText(truthAt.get(place)?.[`key${k}`])),
           truth: shownText(truthAt.get(place)?.[`text${i}`]),
-          output: shownText(outputAt.get(place)?.[`v${i}`]),
-        })),
-      ]),
+          output: cell,
+        }));
+        return wrong.length === 0 ? [] : [[columns[i]?.truth.name ?? '', examples]];
+      }),
     ),
   };
 }

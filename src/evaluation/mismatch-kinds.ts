@@ -85,7 +85,7 @@ export async function findSharedErrors(
     ];
   });
   await session.run(
-    `create temp table ${table} as ${pairsSql({ ...pairing, output: head })} select ${differences.join(', ')} from ${wrongPairsSql({ ...pairing, output: head })} where ${measured.map((i) => `y${i} is not null`).join(' or ')}`,
+    `create temp table ${table} as ${pairsSql({ ...pairing, output: head })} select ${differences.join(', ')} from ${wrongPairsSql({ ...pairing, output: head })} where present and (${measured.map((i) => `y${i} is not null`).join(' or ')})`,
   );
   const modes = measured.flatMap((i) => [`mode(d${i}) as md${i}`, `mode(q${i}) as mq${i}`]);
   const shares = measured.flatMap((i) => [

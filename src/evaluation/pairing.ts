@@ -58,6 +58,8 @@ export interface PairCounts {
   readonly extraRows: number;
   /** Output rows with a key cell that can never match. */
   readonly unusableRows: number;
+  /** Distinct keys of output rows without partner, those that can never match left out. */
+  readonly extraKeys: number;
   /** Per key column: cells (null ones included) that the published rule cannot read. */
   readonly unreadKeys: readonly number[];
   /** Per key column: cells with content that cannot be read as a key at all. */
@@ -189,6 +191,7 @@ export async function countPairs(session: DuckSession, pairing: Pairing): Promis
     'count_if(present is null) as missing_rows',
     'count_if(truth_row is null) as extra_rows',
     `count_if(present and not ${usableSql(keys)}) as unusable_rows`,
+    `count(distinct row(${keys.map((_key, i) => `k${i}`).join(', ')})) filter (truth_row is null and ${usableSql(keys)}) as extra_keys`,
     ...keys.flatMap((_key, i) => [
       `count_if(unread_key${i}) as unread_key${i}`,
       `count_if(filled_key${i} and k${i} is null) as wrong_key${i}`,
@@ -217,6 +220,7 @@ export async function countPairs(session: DuckSession, pairing: Pairing): Promis
     missingRows: numberOf(row, 'missing_rows'),
     extraRows: numberOf(row, 'extra_rows'),
     unusableRows: numberOf(row, 'unusable_rows'),
+    extraKeys: numberOf(row, 'extra_keys'),
     unreadKeys: keys.map((_key, i) => numberOf(row, `unread_key${i}`)),
     wrongKeys: keys.map((_key, i) => numberOf(row, `wrong_key${i}`)),
     columns: columns.map((_column, i) => columnCounts(row, i)),
@@ -233,16 +237,4 @@ function columnCounts(row: Row, i: number): ColumnCounts {
     words: numberOf(row, `words${i}`),
     firstCell: first === null || first === undefined ? null : String(first),
   };
-}
-
-/** Distinct usable keys among the output rows without partner. */
-export async function countExtraKeys(session: DuckSession, pairing: Pairing): Promise<number> {
-  const { keys } = pairing;
-  const names = keys.map((_key, i) => `k${i}`).join(', ');
-  const row = await queryPairsOnce(
-    session,
-    { ...pairing, columns: [] },
-    `select count(*) as n from (select distinct ${names} from pairs where truth_row is null and ${usableSql(keys)})`,
-  );
-  return numberOf(row, 'n');
 }

@@ -76,7 +76,7 @@ async function refuseRepeatedKeys(
 ): Promise<void> {
   const keys = keyColumns.map((name, i) => {
     const column = columns.get(name);
-    return `${column?.kind === 'number' ? (column.integerSql ?? column.valueSql) : column?.textSql} as k${i}`;
+    return `${column?.kind === 'text' ? column.textSql : (column?.integerSql ?? column?.valueSql)} as k${i}`;
   });
   const names = keyColumns.map((_name, i) => `k${i}`);
   const before = names.map((name) => `lag(${name}) over () as before_${name}`);

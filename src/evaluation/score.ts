@@ -6,7 +6,6 @@ import type { KeyPlans } from './key-plans.js';
 import {
   type ColumnCounts,
   type ColumnPlan,
-  countExtraKeys,
   countPairs,
   matchSql,
   type PairCounts,
@@ -75,8 +74,8 @@ export async function scorePairing(
   let pairing = start;
   let counts = await countPairs(session, pairing);
   const keysInTruth = truthRows - counts.missingRows;
+  const usableExtraKeys = counts.extraKeys;
   const usableExtraRows = counts.extraRows - counts.unusableRows;
-  const usableExtraKeys = usableExtraRows > 1 ? await countExtraKeys(session, pairing) : usableExtraRows;
   const repeatedPairs = counts.outputRows - counts.extraRows - keysInTruth;
   const duplicateRows = repeatedPairs + usableExtraRows - usableExtraKeys;
   const { outputRows, unusableRows, unreadKeys, wrongKeys } = counts;
