@@ -264,7 +264,7 @@ async function proveQueries(
   });
   const queries = new Map((await loadReferenceQueries(dataset.kind)).map(({ key, sql }) => [key, sql.query]));
   await using translator = await SqlTranslator.open(lake);
-  await using rewording = await SqlTranslator.open({ ...lake, rewordsBack: true });
+  await using rewording = new OpenedOnDemand(() => SqlTranslator.open({ ...lake, rewordsBack: true }));
   const prove = async (
     name: string,
     sql: string,
@@ -300,10 +300,26 @@ async function proveQueries(
   return { concepts, references: proofs };
 }
 
+/** A resource that is opened when it is first needed, if at all. */
+class OpenedOnDemand<Resource extends AsyncDisposable> implements AsyncDisposable {
+  private opened: Promise<Resource> | undefined;
+
+  constructor(private readonly open: () => Promise<Resource>) {}
+
+  get(): Promise<Resource> {
+    this.opened ??= this.open();
+    return this.opened;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.opened)?.[Symbol.asyncDispose]();
+  }
+}
+
 /** The carried query; one that computes with re-worded texts has them worded back first. */
 async function carried(
   translator: SqlTranslator,
-  rewording: SqlTranslator,
+  rewording: OpenedOnDemand<SqlTranslator>,
   sql: string,
   name: string,
 ): Promise<string> {
@@ -311,6 +327,6 @@ async function carried(
     return (await translator.translate(sql, name)).sql;
   } catch (thrown) {
     if (!(thrown instanceof M4BenchError) || thrown.code !== 'SQL_NOT_TRANSLATABLE') throw thrown;
-    return (await rewording.translate(sql, name)).sql;
+    return (await (await rewording.get()).translate(sql, name)).sql;
   }
 }

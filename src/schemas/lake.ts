@@ -54,6 +54,8 @@ export interface BuildLakeOptions {
   readonly home: Home;
   readonly dataset: Dataset;
   readonly presentation: Presentation;
+  /** From `nativeCatalog` of this dataset, for callers that build many; read again when absent. */
+  readonly catalog?: NativeCatalog;
   /** Native relations wanted, as `schema.table`; default every base table and every concept. */
   readonly relations?: readonly string[];
   readonly progress?: Progress;
@@ -66,7 +68,7 @@ export async function describeLake(
   options: Omit<BuildLakeOptions, 'relations' | 'progress'>,
 ): Promise<Omit<SchemaLake, 'tables'>> {
   const { home, dataset, presentation } = options;
-  const catalog = await nativeCatalog(dataset);
+  const catalog = options.catalog ?? (await nativeCatalog(dataset));
   const dictionary = buildDictionary(catalog, presentation);
   const folder = presentationFolder(home, dataset.name, presentation);
   const changed = await changesOfValues({ dataset, presentation, folder, catalog, ...limitsOf(options) });

@@ -2,7 +2,7 @@ import type { Dataset } from '../datasets/dataset.js';
 import { M4BenchError } from '../support/errors.js';
 import type { Home } from '../support/home.js';
 import { type Progress, silentProgress } from '../support/progress.js';
-import { qualifiedName } from './catalog.js';
+import { type NativeCatalog, qualifiedName } from './catalog.js';
 import { dictionaryHash, type SchemaDictionary } from './dictionary.js';
 import { buildLake, type SchemaLake } from './lake.js';
 import { mergesOf, originalsOf } from './merges.js';
@@ -15,6 +15,8 @@ export interface PresentationRequest extends PresentationOptions {
   readonly dataset: Dataset;
   /** Native relations that the task leaves in its database. */
   readonly relations: readonly Pick<AllowedRelation, 'schema' | 'table'>[];
+  /** From `nativeCatalog` of this dataset, for callers that present many tasks; read again when absent. */
+  readonly catalog?: NativeCatalog;
   readonly progress?: Progress;
 }
 
@@ -58,6 +60,7 @@ export async function presentedRelations(request: PresentationRequest): Promise<
     presentation,
     relations: wanted,
     progress: request.progress ?? silentProgress,
+    ...(request.catalog === undefined ? {} : { catalog: request.catalog }),
   });
   const relations = lake.tables.map(
     ({ plan, path, manifest }): AllowedRelation => ({
