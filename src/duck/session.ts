@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance, type JsonDuckDBType } from './engine.js';
@@ -12,6 +12,11 @@ export interface SessionOptions {
   readonly memoryBytes?: number;
   /** Worker threads, default DuckDB's own choice. */
   readonly threads?: number;
+  /**
+   * Folder that holds the private temporary folder, made when absent; default that of the system, which may be
+   * small or in memory. Give one on the disk of the home folder for work that is larger than memory.
+   */
+  readonly spillFolder?: string;
 }
 
 /** One row as JSON-like values: integers beyond 2^53 and decimals arrive as text, timestamps as text. */
@@ -31,7 +36,9 @@ export class DuckSession implements AsyncDisposable {
   ) {}
 
   static async open(options: SessionOptions = {}): Promise<DuckSession> {
-    const spillFolder = await mkdtemp(join(tmpdir(), 'm4bench-spill-'));
+    const parent = options.spillFolder ?? tmpdir();
+    await mkdir(parent, { recursive: true });
+    const spillFolder = await mkdtemp(join(parent, 'm4bench-spill-'));
     try {
       const instance = await DuckDBInstance.create(options.path ?? ':memory:', {
         memory_limit: `${Math.floor((options.memoryBytes ?? 2 * 1024 ** 3) / 1024 ** 2)}MiB`,
