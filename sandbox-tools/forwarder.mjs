@@ -3,6 +3,20 @@
 import { connect, createServer } from 'node:net';
 
 /**
+ * Hands the bytes of one socket to another, with back-pressure and half-close. Not `pipe`: that one looks at
+ * `process.stdout`, which makes Node set the descriptor non-blocking, for the agent's command too, which shares it
+ * and would lose output ("Resource temporarily unavailable").
+ */
+function carry(from, to) {
+  from.on('data', (chunk) => {
+    if (to.write(chunk)) return;
+    from.pause();
+    to.once('drain', () => from.resume());
+  });
+  from.on('end', () => to.end());
+}
+
+/**
  * Starts the forwarder.
  * @param {{ port: number, socketPath: string }} options port 0 picks a free one
  * @returns {Promise<import('node:net').Server>} listening on 127.0.0.1
@@ -16,9 +30,8 @@ export function startForwarder({ port, socketPath }) {
     };
     client.on('error', endBoth);
     gateway.on('error', endBoth);
-    // `pipe` carries back-pressure and half-close in both directions.
-    client.pipe(gateway);
-    gateway.pipe(client);
+    carry(client, gateway);
+    carry(gateway, client);
     client.on('close', () => gateway.destroy());
     gateway.on('close', () => client.destroySoon());
   });

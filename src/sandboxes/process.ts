@@ -82,8 +82,9 @@ class ProcessRun implements PreparedSandbox {
     try {
       for (const name of ['work', 'home', 'tmp', 'inputs']) await mkdir(join(folder, name), { mode: 0o700 });
       const relocations: Relocation[] = [];
-      for (const [index, input] of spec.inputs.entries()) {
-        const place = await placeInput(input, join(folder, 'inputs', String(index)));
+      for (const input of spec.inputs) {
+        // In the order that the targets have, so that packages of one `node_modules` find one another.
+        const place = await placeInput(input, join(folder, 'inputs', input.target));
         if (place.created !== undefined) copies.push(place.created);
         if (place.copy !== input.target) relocations.push({ target: input.target, copy: place.copy });
       }
