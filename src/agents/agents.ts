@@ -5,6 +5,9 @@ import type { AgentSettings } from './agent-settings.js';
 import { claudeAgent } from './claude.js';
 import { codexAgent } from './codex.js';
 import { emptyAgent } from './empty.js';
+import { geminiAgent } from './gemini.js';
+import { opencodeAgent } from './opencode.js';
+import { piAgent } from './pi.js';
 import { referenceAgent } from './reference.js';
 import { sqlAgent } from './sql.js';
 
@@ -12,6 +15,9 @@ import { sqlAgent } from './sql.js';
 const AGENTS: Readonly<Record<string, (settings: AgentSettings) => Agent>> = {
   codex: codexAgent,
   claude: claudeAgent,
+  gemini: geminiAgent,
+  pi: piAgent,
+  opencode: opencodeAgent,
   sql: sqlAgent,
   reference: referenceAgent,
   empty: emptyAgent,

@@ -123,11 +123,12 @@ export async function probeProgram(
   const [program, ...first] = found.hostCommand;
   const place = found.hostCommand.at(-1)!;
   try {
-    const { stdout } = await run(program!, [...first, '--version'], {
+    const { stdout, stderr } = await run(program!, [...first, '--version'], {
       timeout: 60_000,
       env: { HOME: '/nonexistent', PATH: settings.environment.PATH, ...QUIET },
     });
-    const version = /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout)?.[0];
+    // Some print it to standard error.
+    const version = /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout + stderr)?.[0];
     if (version === undefined) throw new Error('it states no version');
     return { available: true, version, detail: `${cli.title} ${version}, ${place}` };
   } catch (thrown) {

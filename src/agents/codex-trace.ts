@@ -9,7 +9,7 @@ import {
   addResult,
   addText,
   addTokens,
-  beginTurn,
+  beginReply,
   noteError,
   noteModel,
   type TranscriptDraft,
@@ -129,10 +129,4 @@ function takeCall(draft: TranscriptDraft, isComplete: boolean, tool: string, ite
   const { type: _type, text: _text, message: _message, ...input } = rest;
   addCall(draft, id, { tool, ...(command === undefined ? { input } : { command: withoutShell(command) }) });
   if (isComplete) addResult(draft, id, { output, exitCode, isFailed: status === 'failed' });
-}
-
-/** Begins a turn when the current one has used its tools and got all their results. */
-function beginReply(draft: TranscriptDraft): void {
-  const current = draft.turns.at(-1);
-  if (current === undefined || (current.calls.length > 0 && draft.openCalls === 0)) beginTurn(draft);
 }

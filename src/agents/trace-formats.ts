@@ -2,6 +2,9 @@ import { suggestionFor } from '../support/closest-name.js';
 import { M4BenchError } from '../support/errors.js';
 import { readClaudeTrace } from './claude-trace.js';
 import { readCodexTrace } from './codex-trace.js';
+import { readGeminiTrace } from './gemini-trace.js';
+import { readOpencodeTrace } from './opencode-trace.js';
+import { readPiTrace } from './pi-trace.js';
 import { readTextTrace } from './text-trace.js';
 import { type TraceRecord, traceLines } from './trace-lines.js';
 import type { TraceFormat, Transcript } from './transcript.js';
@@ -24,6 +27,18 @@ const FORMATS: Readonly<Record<TraceFormat, FormatEntry>> = {
   claude: {
     read: readClaudeTrace,
     isTypical: (record) => hasType(record, 'system', 'assistant') && 'session_id' in record,
+  },
+  gemini: {
+    read: readGeminiTrace,
+    isTypical: (record) => hasType(record, 'init') && 'session_id' in record && 'model' in record,
+  },
+  pi: {
+    read: readPiTrace,
+    isTypical: (record) => hasType(record, 'session', 'message_end', 'turn_end'),
+  },
+  opencode: {
+    read: readOpencodeTrace,
+    isTypical: (record) => 'sessionID' in record,
   },
   text: { read: readTextTrace, isTypical: () => false },
 };

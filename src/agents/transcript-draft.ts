@@ -62,6 +62,8 @@ export interface TranscriptDraft {
   tokens: TokenCounts | null;
   finalText: BoundedText | undefined;
   ending: Transcript['ending'];
+  /** The last request to the model failed. */
+  lastReplyFailed: boolean;
   unreadableLines: number;
   unknownEvents: number;
 }
@@ -84,6 +86,7 @@ export function newDraft(format: TraceFormat): TranscriptDraft {
     tokens: null,
     finalText: undefined,
     ending: 'unstated',
+    lastReplyFailed: false,
     unreadableLines: 0,
     unknownEvents: 0,
   };
@@ -141,6 +144,15 @@ export function beginTurn(draft: TranscriptDraft, facts: TurnFacts = {}, key?: s
     if (key !== undefined) draft.turnByKey.set(key, turn);
   }
   describeTurn(draft, facts, key);
+}
+
+/**
+ * For traces that do not say where a reply of the model begins: begins a turn when the current one has used its tools
+ * and got all their results.
+ */
+export function beginReply(draft: TranscriptDraft, facts: TurnFacts = {}): void {
+  const current = draft.turns.at(-1);
+  if (current === undefined || (current.calls.length > 0 && draft.openCalls === 0)) beginTurn(draft, facts);
 }
 
 /** Adds facts to the turn of a key, or to the current one; the first begin and the last end hold. */
@@ -277,7 +289,8 @@ export function finishDraft(draft: TranscriptDraft): Transcript {
     startedAt: draft.from === undefined ? null : isoOf(draft.from),
     seconds: draft.seconds ?? secondsBetween(draft.from, draft.to),
     turns,
-    tokens: draft.tokens,
+    // A sum over a part of the run is none of the run.
+    tokens: draft.ending === 'unstated' ? null : draft.tokens,
     finalText,
     errors: draft.errors,
     ending: draft.ending,

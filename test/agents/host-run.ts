@@ -24,6 +24,7 @@ export class HostFolder implements AsyncDisposable {
     const folder = new HostFolder(await mkdtemp(join(tmpdir(), 'm4bench-agent-')));
     await mkdir(folder.work);
     await mkdir(join(folder.root, 'home'));
+    await mkdir(join(folder.root, 'tmp'));
     for (const [path, content] of Object.entries(files)) {
       await mkdir(dirname(join(folder.work, path)), { recursive: true });
       await writeFile(join(folder.work, path), content);

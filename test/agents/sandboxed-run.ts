@@ -17,7 +17,7 @@ export const bubblewrap = sandboxOf('bubblewrap');
 /** Stands where a real provider key would; no agent may ever see it. */
 export const PROVIDER_KEY = 'sk-scripted-provider-key';
 
-type Route = Omit<Provider, 'baseUrl' | 'apiKey'>;
+export type Route = Omit<Provider, 'baseUrl' | 'apiKey'>;
 
 const LOCAL: Route = {
   name: 'local',
@@ -26,6 +26,7 @@ const LOCAL: Route = {
 };
 /** The providers that CLIs are made for, by agent. */
 const ROUTES: Readonly<Record<string, Route>> = {
+  gemini: { name: 'gemini', keyHeader: 'x-goog-api-key', protocols: ['gemini'] },
   codex: { name: 'openai', keyHeader: 'authorization-bearer', protocols: ['openai-responses'] },
   claude: { name: 'anthropic', keyHeader: 'x-api-key', protocols: ['anthropic-messages'] },
 };
@@ -56,8 +57,8 @@ export interface Played {
 }
 
 export interface PlayOptions {
-  /** Undefined asks for the CLI's default. */
-  readonly model?: string | undefined;
+  /** Default `scripted`; null asks for the CLI's own default. */
+  readonly model?: string | null;
   readonly timeoutSeconds?: number;
   readonly request?: Partial<AgentRequest>;
   /** Default: with the skill. */
@@ -95,7 +96,7 @@ export class SandboxedRuns implements AsyncDisposable {
     });
     const launchAt = (workPath: string, gatewayUrl: string | undefined) =>
       agent.launch({
-        ...(options.model === undefined ? {} : { model: options.model }),
+        ...(options.model === null ? {} : { model: options.model ?? 'scripted' }),
         effort: 'auto',
         instruction: 'Read instruction.md.',
         workPath,

@@ -20,7 +20,7 @@ const requestSchema = z.looseObject({
 /** OpenAI Chat Completions API. */
 export const chatCompletionsApi: ModelProtocol = {
   name: 'openai-chat',
-  pathEnd: '/chat/completions',
+  matches: (path) => path.endsWith('/chat/completions'),
   readRequest: (body) => {
     const request = requestSchema.parse(body);
     const outputs = request.messages.filter((message) => message.role === 'tool');

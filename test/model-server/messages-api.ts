@@ -21,7 +21,7 @@ const requestSchema = z.looseObject({
 /** Anthropic Messages API. */
 export const messagesApi: ModelProtocol = {
   name: 'anthropic-messages',
-  pathEnd: '/messages',
+  matches: (path) => path.endsWith('/messages'),
   readRequest: (body) => {
     const request = requestSchema.parse(body);
     const results = request.messages

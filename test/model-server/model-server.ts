@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chatCompletionsApi } from './chat-completions-api.js';
+import { geminiApi } from './gemini-api.js';
 import { messagesApi } from './messages-api.js';
 import { endWithJson, type ModelProtocol } from './protocol.js';
 import { responsesApi } from './responses-api.js';
@@ -15,7 +16,7 @@ import {
   scenarioSchema,
 } from './scenario.js';
 
-const PROTOCOLS: readonly ModelProtocol[] = [responsesApi, chatCompletionsApi, messagesApi];
+const PROTOCOLS: readonly ModelProtocol[] = [responsesApi, chatCompletionsApi, messagesApi, geminiApi];
 
 /** One request as it arrived, and what was answered. */
 export interface RecordedExchange {
@@ -41,7 +42,7 @@ export interface ModelServerOptions {
   readonly socketPath?: string;
 }
 
-/** A model that plays scenarios over three APIs. Disposing closes it and every open connection. */
+/** A model that plays scenarios over four APIs. Disposing closes it and every open connection. */
 export class ModelServer implements AsyncDisposable {
   readonly exchanges: RecordedExchange[] = [];
   readonly #scenarios: ReadonlyMap<string, CheckedScenario>;
@@ -131,10 +132,10 @@ export class ModelServer implements AsyncDisposable {
       endWithJson(response, status, { error: { message, type: 'invalid_request_error' } });
     };
 
-    const protocol = PROTOCOLS.find((candidate) => path.endsWith(candidate.pathEnd));
+    const protocol = PROTOCOLS.find((candidate) => candidate.matches(path));
     if (protocol === undefined || incoming.method !== 'POST') return refuse(404, `Nothing at ${path}.`);
     try {
-      request = protocol.readRequest(body);
+      request = protocol.readRequest(body, path);
     } catch (thrown) {
       return refuse(400, `The body is not a ${protocol.name} request: ${String(thrown)}`);
     }
@@ -146,7 +147,7 @@ export class ModelServer implements AsyncDisposable {
     if (turn.kind === 'fail') {
       record({ scenario: id, step, status: turn.status, usage: null });
       if (turn.retryAfterSeconds !== undefined) response.setHeader('retry-after', turn.retryAfterSeconds);
-      return endWithJson(response, turn.status, protocol.errorBody(turn.status));
+      return endWithJson(response, turn.status, protocol.errorBody(turn.status, turn.retryAfterSeconds));
     }
     if (turn.kind === 'disconnect') {
       record({ scenario: id, step, status: 200, usage: null });
@@ -164,7 +165,8 @@ export class ModelServer implements AsyncDisposable {
 
   #scenarioIdOf(model: string, incoming: IncomingMessage): string | undefined {
     const key =
-      incoming.headers.authorization?.replace(/^Bearer /i, '') ?? String(incoming.headers['x-api-key']);
+      incoming.headers.authorization?.replace(/^Bearer /i, '') ??
+      String(incoming.headers['x-api-key'] ?? incoming.headers['x-goog-api-key']);
     const named = [model, String(incoming.headers['x-scenario']), key];
     return named.find((candidate) => this.#scenarios.has(candidate));
   }

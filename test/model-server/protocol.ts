@@ -3,16 +3,17 @@ import type { ModelRequest, Turn } from './scenario.js';
 
 /** One model API; the files beside this one implement it. */
 export interface ModelProtocol {
-  readonly name: 'openai-responses' | 'openai-chat' | 'anthropic-messages';
-  /** End of the request path that selects the protocol. */
-  readonly pathEnd: string;
+  readonly name: 'openai-responses' | 'openai-chat' | 'anthropic-messages' | 'gemini';
+  /** Whether a request path is one of the protocol. */
+  matches(path: string): boolean;
   /** Reads what the scenario needs. Throws when the body is not of the protocol. */
-  readRequest(body: unknown): ModelRequest;
+  readRequest(body: unknown, path: string): ModelRequest;
   /** Writes a whole reply and ends the response. */
   writeReply(response: ServerResponse, request: ModelRequest, turn: Extract<Turn, { kind: 'reply' }>): void;
   /** The events of a reply that breaks off after its first event. */
   firstBytes(request: ModelRequest): string;
-  errorBody(status: number): unknown;
+  /** What an error looks like; the wait is in the header `retry-after` too. */
+  errorBody(status: number, retryAfterSeconds?: number): unknown;
 }
 
 /** One server-sent event; `event` is left out where the protocol has data lines only. */

@@ -36,7 +36,7 @@ const requestSchema = z.looseObject({
 /** OpenAI Responses API, as the Codex CLI uses it. */
 export const responsesApi: ModelProtocol = {
   name: 'openai-responses',
-  pathEnd: '/responses',
+  matches: (path) => path.endsWith('/responses'),
   readRequest: (body) => {
     const request = requestSchema.parse(body);
     const items = typeof request.input === 'string' ? [] : request.input;
