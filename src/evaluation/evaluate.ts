@@ -12,10 +12,10 @@ import { OpenedFile } from './output-file.js';
 import type { ColumnPlan, Pairing } from './pairing.js';
 import { parquetAsText } from './parquet-source.js';
 import { openReference, type Truth } from './reference.js';
-import { Refusal } from './refusal.js';
+import { errorClassOf, Refusal } from './refusal.js';
 import { firstReading, type Score, scorePairing } from './score.js';
 import { ScratchFolder } from './scratch-folder.js';
-import type { SourceColumn, TableSource } from './table-source.js';
+import { dropStoredTables, type SourceColumn, type TableSource } from './table-source.js';
 import type { TruthColumn } from './truth-column.js';
 import { failedEvaluation, type Subject, scoredEvaluation } from './verdict.js';
 
@@ -33,7 +33,7 @@ export interface EvaluationRequest {
   readonly memoryBytes?: number;
   readonly threads?: number;
   readonly limits?: Partial<EvaluationLimits>;
-  /** A session to work in, for callers with many outputs; default is one of its own per call. */
+  /** A session to work in, one evaluation at a time, for callers with many outputs; default is one of its own. */
   readonly session?: DuckSession;
 }
 
@@ -67,7 +67,7 @@ async function evaluateIn(
   request: EvaluationRequest,
   limits: EvaluationLimits,
 ): Promise<EvaluatedOutput> {
-  using clock = new Deadline(session, limits.seconds);
+  const clock = new Deadline(session, limits.seconds);
   const state: Progress = {};
   try {
     return await evaluateWithin(session, request, limits, clock.signal, state);
@@ -75,6 +75,9 @@ async function evaluateIn(
     const { kind, reason } = failureOf(clock.signal.aborted ? clock.signal.reason : thrown);
     const evaluation = failedEvaluation(subjectOf(request, state.truth), kind, reason, state.truth?.rows);
     return { evaluation, examples: noExamples };
+  } finally {
+    clock[Symbol.dispose]();
+    if (request.session !== undefined) await dropStoredTables(session).catch(() => {});
   }
 }
 
@@ -90,14 +93,15 @@ function subjectOf({ task, dataset }: EvaluationRequest, truth: Truth | undefine
 
 function failureOf(thrown: unknown): { readonly kind: Refusal['kind']; readonly reason: string } {
   if (thrown instanceof Refusal) return { kind: thrown.kind, reason: thrown.message };
+  // Engine messages may quote cells, so no more than the kind of error is told.
   const message = messageOf(thrown);
-  if (/^(Out of Memory|IO) Error/i.test(message) || /temp_directory/i.test(message)) {
+  if (/^(Out of Memory|IO) Error/i.test(message)) {
     return {
       kind: 'limit-exceeded',
       reason: 'Scoring the output needs more memory or disk than it may use.',
     };
   }
-  return { kind: 'evaluator-failed', reason: `The output could not be scored: ${message.slice(0, 200)}` };
+  return { kind: 'evaluator-failed', reason: `The output could not be scored: ${errorClassOf(message)}.` };
 }
 
 async function evaluateWithin(

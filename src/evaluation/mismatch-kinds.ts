@@ -1,11 +1,10 @@
 import type { DuckSession } from '../duck/session.js';
-import { identifier } from '../duck/sql.js';
 import { doubleSql } from './cell-sql.js';
 import { nullableNumberOf, numberOf } from './column-facts.js';
 import type { MismatchKinds } from './evaluation.js';
 import { type ColumnPlan, matchSql, type Pairing, pairsSql } from './pairing.js';
 import { columnSql } from './readings.js';
-import { temporaryTableName } from './table-source.js';
+import { storeTable } from './table-source.js';
 
 type Kind = keyof MismatchKinds;
 
@@ -76,7 +75,6 @@ export async function findSharedErrors(
     from: `(select *, ${output.place ?? 'null'} as sample_place from ${output.from} limit ${sampleRows})`,
     place: 'sample_place',
   };
-  const table = identifier(temporaryTableName('wrong'));
   const differences = measured.flatMap((i) => {
     const isNumber = pairing.columns[i]?.truth.kind === 'number';
     return [
@@ -84,8 +82,9 @@ export async function findSharedErrors(
       isNumber ? `round(y${i} / nullif(ts${i}, 0), 6) as q${i}` : `null::double as q${i}`,
     ];
   });
-  await session.run(
-    `create temp table ${table} as ${pairsSql({ ...pairing, output: head })} select ${differences.join(', ')} from ${wrongPairsSql({ ...pairing, output: head })} where present and (${measured.map((i) => `y${i} is not null`).join(' or ')})`,
+  const table = await storeTable(
+    session,
+    `${pairsSql({ ...pairing, output: head })} select ${differences.join(', ')} from ${wrongPairsSql({ ...pairing, output: head })} where present and (${measured.map((i) => `y${i} is not null`).join(' or ')})`,
   );
   const modes = measured.flatMap((i) => [`mode(d${i}) as md${i}`, `mode(q${i}) as mq${i}`]);
   const shares = measured.flatMap((i) => [
@@ -98,7 +97,6 @@ export async function findSharedErrors(
   const row = await session.row(
     `select ${shares.join(', ')} from ${table}, (select ${modes.join(', ')} from ${table})`,
   );
-  await session.run(`drop table ${table}`);
   for (const i of measured) {
     const wrong = numberOf(row, `n${i}`);
     if (wrong < leastWrong) continue;

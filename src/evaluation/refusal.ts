@@ -12,8 +12,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A name from a hostile file, shortened and without control characters, for use in a reason. */
-export function shownName(name: string): string {
-  const shown = [...name.slice(0, 60)].map((character) => (character < ' ' ? '?' : character)).join('');
-  return `"${shown}${name.length > 60 ? '…' : ''}"`;
+/** The class of an engine error ("Conversion Error") without the message, which may quote cells. */
+export function errorClassOf(message: string): string {
+  return /^[A-Za-z ]{1,40}Error/.exec(message)?.[0] ?? 'unexpected error';
 }

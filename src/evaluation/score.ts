@@ -1,5 +1,4 @@
 import type { DuckSession } from '../duck/session.js';
-import { identifier } from '../duck/sql.js';
 import { textFactsOf, timeReadingOf } from './column-facts.js';
 import type { EvaluationErrorKind } from './evaluation.js';
 import type { KeyPlans } from './key-plans.js';
@@ -15,7 +14,7 @@ import {
   usableSql,
 } from './pairing.js';
 import type { PublishedReading } from './readings.js';
-import { inFileOrder, type SourceColumn, type TableSource, temporaryTableName } from './table-source.js';
+import { inFileOrder, type SourceColumn, storeTable, type TableSource } from './table-source.js';
 import type { TruthColumn } from './truth-column.js';
 
 /** Why the published comparison as a whole fails although the files could be read. */
@@ -140,10 +139,10 @@ export function withOutput(pairing: Pairing, output: TableSource): Pairing {
 /** The output without rows whose key an earlier row has. */
 async function firstRows(session: DuckSession, pairing: Pairing): Promise<TableSource> {
   const { output, keys } = pairing;
-  const table = identifier(temporaryTableName('repeated'));
   const names = keys.map((_key, i) => `k${i}`).join(', ');
-  await session.run(
-    `create temp table ${table} as ${pairsSql({ ...pairing, columns: [] })} select place from (select place, row_number() over (partition by ${names} order by place) as nth from output_cells where ${usableSql(keys)}) where nth > 1`,
+  const table = await storeTable(
+    session,
+    `${pairsSql({ ...pairing, columns: [] })} select place from (select place, row_number() over (partition by ${names} order by place) as nth from output_cells where ${usableSql(keys)}) where nth > 1`,
   );
   return {
     ...output,

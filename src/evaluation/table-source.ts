@@ -23,24 +23,33 @@ export interface TableSource {
 }
 
 let tablesMade = 0;
+const tablesOf = new WeakMap<DuckSession, string[]>();
 
-/** A name for a temporary table that no other evaluation in the same session uses. */
-export function temporaryTableName(what: string): string {
+/** Stores a query's rows in a temporary table (which may spill to disk) and returns its quoted name. */
+export async function storeTable(session: DuckSession, query: string): Promise<string> {
   tablesMade += 1;
-  return `${what}_${tablesMade}`;
+  const table = identifier(`evaluation_${tablesMade}`);
+  tablesOf.set(session, [...(tablesOf.get(session) ?? []), table]);
+  await session.run(`create temp table ${table} as ${query}`);
+  return table;
+}
+
+/** Drops the tables that evaluations stored in a session. */
+export async function dropStoredTables(session: DuckSession): Promise<void> {
+  const tables = tablesOf.get(session) ?? [];
+  tablesOf.delete(session);
+  for (const table of tables) await session.run(`drop table if exists ${table}`);
 }
 
 /** The same table with rows in a fixed order: copied once into a temporary table (which may spill to disk). */
 export async function inFileOrder(session: DuckSession, source: TableSource): Promise<TableSource> {
   if (source.place !== null) return source;
-  const table = temporaryTableName('ordered');
   const columns = [...source.columns.values()];
-  await session.run(
-    `create temp table ${identifier(table)} as select ${['true as present', ...columns.map(({ sql }, index) => `${sql} as f${index}`)].join(', ')} from ${source.from}`,
-  );
+  const cells = ['true as present', ...columns.map(({ sql }, index) => `${sql} as f${index}`)].join(', ');
+  const table = await storeTable(session, `select ${cells} from ${source.from}`);
   return {
     ...source,
-    from: identifier(table),
+    from: table,
     place: 'rowid',
     columns: new Map(
       columns.map((column, index) => [column.name, { ...column, sql: identifier(`f${index}`) }]),
