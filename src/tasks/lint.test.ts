@@ -223,6 +223,12 @@ const planted: readonly Planted[] = [
     to: '\n[[facts]]\nid = "made-up"\nstatement = "x"\nskill = "meld-scores"\nplaces = [{ section = "Traps", quote = "xxx" }]\n',
   },
   {
+    rule: 'intended-input',
+    file: 'families/intended-inputs.toml',
+    from: 'mimiciv_derived.urine_output.urineoutput',
+    to: 'mimiciv_derived.urine_output_rate.uo',
+  },
+  {
     rule: 'provenance-tasks',
     file: 'families/charlson/provenance.toml',
     from: '"mimic-charlson-raw"',

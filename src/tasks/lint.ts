@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { loadConcepts } from '../concepts/concept.js';
+import { conceptGraph } from '../concepts/graph.js';
 import { loadSourceSchema } from '../datasets/source-schema.js';
 import { DuckSession } from '../duck/session.js';
 import { M4BenchError } from '../support/errors.js';
@@ -11,6 +12,7 @@ import { decoyFindings } from './lint/decoy-rules.js';
 import { assetsFile, loadFamilyRecords, reviewersFile } from './lint/family-records.js';
 import type { Finding } from './lint/finding.js';
 import { instructionFindings } from './lint/instruction-rules.js';
+import { intendedInputFindings } from './lint/intended-input-rules.js';
 import { operationalSpecFindings } from './lint/operational-spec-rules.js';
 import {
   type FamilyContent,
@@ -61,7 +63,8 @@ async function lintLoaded(options: LoadTasksOptions): Promise<readonly Finding[]
   const schemas = [await loadSourceSchema('mimic-iv'), await loadSourceSchema('eicu')];
   const tableNames = tableNamesOf(schemas);
   const conceptFolder = join(contentFolder, 'concepts', 'mimic-iv');
-  const concepts = (await loadConcepts(conceptFolder)).map((concept) => concept.table);
+  const loaded = await loadConcepts(conceptFolder);
+  const concepts = loaded.map((concept) => concept.table);
   const library = tasks[0]?.material.library ?? [];
   await using session = await DuckSession.open();
   await createEmptyDatabase(session, schemas, conceptFolder);
@@ -77,6 +80,13 @@ async function lintLoaded(options: LoadTasksOptions): Promise<readonly Finding[]
   findings.push(...variantFindings(library));
   findings.push(...decoyFindings(families, (mapping) => join(contentFolder, 'decoys', `${mapping}.toml`)));
   findings.push(...(await contractFindings(session, tasks)));
+  findings.push(
+    ...(await intendedInputFindings(
+      join(contentFolder, 'families', 'intended-inputs.toml'),
+      tasks,
+      await conceptGraph(session, loaded),
+    )),
+  );
   findings.push(...(await recordFindings(families, join(contentFolder, 'families'))));
   for (const family of families) findings.push(...(await strayFindings(family)));
   return uniqueFindings(findings);
