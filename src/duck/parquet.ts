@@ -93,9 +93,10 @@ export async function writeParquet(
     const order = options.keepOrder ? '' : ` order by ${totalOrder(options.orderBy ?? [])}`;
     const dictionary =
       options.dictionaryEntries === undefined ? '' : `, dictionary_size_limit ${options.dictionaryEntries}`;
+    const version = options.isDeltaEncoded ? `, parquet_version 'V2'` : '';
     await session.run(
       `copy (select * from (${query})${order}) to ${literal(temporary)}
-         (format parquet, compression ${options.compression ?? 'zstd'}, row_group_size ${options.rowGroupSize ?? 122880}${dictionary})`,
+         (format parquet, compression ${options.compression ?? 'zstd'}, row_group_size ${options.rowGroupSize ?? 122880}${dictionary}${version})`,
     );
     const written = `read_parquet(${literal(temporary)})`;
     const columns = await describeQuery(session, `select * from ${written}`);
