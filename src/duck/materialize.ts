@@ -71,8 +71,10 @@ export async function materialize(session: DuckSession, wanted: Materialization)
   await rm(wanted.manifestPath, { force: true });
   const written = await writeParquet(session, wanted.query, wanted.parquetPath, {
     orderBy: wanted.sortedBy,
-    // Scores and flags have few values; dictionaries of measurements cost a seventh more time and space (measured).
+    // Measured on the 63 concepts: dictionaries of measurements, which hardly repeat, cost a seventh more time and
+    // space; Snappy writes a quarter faster than ZSTD, in files half as large again.
     dictionaryEntries: 1000,
+    compression: 'snappy',
   });
   const manifest: TableManifest = {
     schemaVersion: 1,

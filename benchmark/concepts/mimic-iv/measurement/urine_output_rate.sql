@@ -29,17 +29,17 @@ urine_records as (
     urine_output.charttime,
     urine_output.urineoutput,
     cast(urine_output.urineoutput as decimal(38, 10)) as exact_urineoutput,
-    date_diff(
-      'microsecond',
+    epoch_us(urine_output.charttime) as charted_at,
+    -- the record covers the time since the record before it, in microseconds
+    epoch_us(
       coalesce(
         lag(urine_output.charttime) over (
           partition by urine_output.stay_id
           order by urine_output.charttime nulls first
         ),
         first_heart_rates.first_heart_rate_time
-      ),
-      urine_output.charttime
-    ) as covered_microseconds
+      )
+    ) as covers_from
   from first_heart_rates
   inner join mimiciv_derived.urine_output
     on first_heart_rates.stay_id = urine_output.stay_id
@@ -52,25 +52,26 @@ urine_windows as (
     sum(exact_urineoutput) over last_5_hours as exact_urineoutput_6hr,
     sum(exact_urineoutput) over last_11_hours as exact_urineoutput_12hr,
     sum(exact_urineoutput) over last_23_hours as exact_urineoutput_24hr,
-    sum(covered_microseconds) over last_5_hours as covered_microseconds_6hr,
-    sum(covered_microseconds) over last_11_hours as covered_microseconds_12hr,
-    sum(covered_microseconds) over last_23_hours as covered_microseconds_24hr
+    -- records follow one another without gaps, so a window covers the time since the record before its first one
+    charted_at - first_value(covers_from) over last_5_hours as covered_microseconds_6hr,
+    charted_at - first_value(covers_from) over last_11_hours as covered_microseconds_12hr,
+    charted_at - first_value(covers_from) over last_23_hours as covered_microseconds_24hr
   from urine_records
   window
     last_5_hours as (
       partition by stay_id
-      order by charttime
-      range between interval '5 hours' preceding and current row
+      order by charted_at
+      range between 18000000000 preceding and current row  -- 5 hours in microseconds
     ),
     last_11_hours as (
       partition by stay_id
-      order by charttime
-      range between interval '11 hours' preceding and current row
+      order by charted_at
+      range between 39600000000 preceding and current row  -- 11 hours in microseconds
     ),
     last_23_hours as (
       partition by stay_id
-      order by charttime
-      range between interval '23 hours' preceding and current row
+      order by charted_at
+      range between 82800000000 preceding and current row  -- 23 hours in microseconds
     )
 ),
 urine_totals as (

@@ -42,9 +42,9 @@ urine_windows as (
     sum(exact_urineoutput) over last_12_hours as exact_urineoutput_12hr,
     sum(exact_urineoutput) over last_24_hours as exact_urineoutput_24hr,
     -- a list keeps the records in time order, so the floating-point sum has one fixed order
-    list_sum(list(covered_hours) over last_6_hours) as uo_tm_6hr,
-    list_sum(list(covered_hours) over last_12_hours) as uo_tm_12hr,
-    list_sum(list(covered_hours) over last_24_hours) as uo_tm_24hr
+    list(covered_hours) over last_24_hours as covered_hours_24hr,
+    count(*) over last_6_hours as records_6hr,
+    count(*) over last_12_hours as records_12hr
   from urine_records
   window
     last_6_hours as (
@@ -70,9 +70,9 @@ urine_totals as (
     exact_urineoutput_6hr::double as urineoutput_6hr,
     exact_urineoutput_12hr::double as urineoutput_12hr,
     exact_urineoutput_24hr::double as urineoutput_24hr,
-    uo_tm_6hr,
-    uo_tm_12hr,
-    uo_tm_24hr
+    list_sum(covered_hours_24hr[-records_6hr:]) as uo_tm_6hr,
+    list_sum(covered_hours_24hr[-records_12hr:]) as uo_tm_12hr,
+    list_sum(covered_hours_24hr) as uo_tm_24hr
   from urine_windows
 )
 select

@@ -233,21 +233,40 @@ hourly_components as (
     on icustay_hourly.stay_id = hourly_platelets.stay_id
     and icustay_hourly.endtime = hourly_platelets.endtime
 ),
-trailing_components as (
+-- one tally mark per point, four places per component: marks of several hours laid over one another keep the highest
+-- score of each component, so one pass over the 24 rows serves all six
+tallied_components as (
   select
     *,
-    coalesce(max(respiration) over last_24_rows, 0) as respiration_24hours,
-    coalesce(max(coagulation) over last_24_rows, 0) as coagulation_24hours,
-    coalesce(max(liver) over last_24_rows, 0) as liver_24hours,
-    coalesce(max(cardiovascular) over last_24_rows, 0) as cardiovascular_24hours,
-    coalesce(max(cns) over last_24_rows, 0) as cns_24hours,
-    coalesce(max(renal) over last_24_rows, 0) as renal_24hours
+    ((1 << coalesce(respiration, 0)) - 1)
+      | (((1 << coalesce(coagulation, 0)) - 1) << 4)
+      | (((1 << coalesce(liver, 0)) - 1) << 8)
+      | (((1 << coalesce(cardiovascular, 0)) - 1) << 12)
+      | (((1 << coalesce(cns, 0)) - 1) << 16)
+      | (((1 << coalesce(renal, 0)) - 1) << 20) as tally_marks
   from hourly_components
-  window last_24_rows as (
-    partition by stay_id
-    order by hr
-    rows between 23 preceding and current row
-  )
+),
+trailing_marks as (
+  select
+    *,
+    bit_or(tally_marks) over (
+      partition by stay_id
+      order by hr
+      rows between 23 preceding and current row
+    ) as last_24_rows
+  from tallied_components
+),
+trailing_components as (
+  select
+    * exclude (tally_marks, last_24_rows),
+    cast(bit_count(last_24_rows & 15) as integer) as respiration_24hours,
+    cast(bit_count((last_24_rows >> 4) & 15) as integer) as coagulation_24hours,
+    cast(bit_count((last_24_rows >> 8) & 15) as integer) as liver_24hours,
+    cast(bit_count((last_24_rows >> 12) & 15) as integer) as cardiovascular_24hours,
+    cast(bit_count((last_24_rows >> 16) & 15) as integer) as cns_24hours,
+    cast(bit_count((last_24_rows >> 20) & 15) as integer) as renal_24hours
+  from trailing_marks
+  where hr >= 0
 )
 select
   *,
@@ -258,4 +277,3 @@ select
     + cns_24hours
     + renal_24hours as sofa_24hours
 from trailing_components
-where hr >= 0
