@@ -1,15 +1,16 @@
 // First program in the sandbox: starts the forwarder, runs one command as its child with the same environment and
 // streams, and passes on how it ended. Node built-ins only.
 //
-//   node init.mjs --status-fd N [--forward PORT SOCKET] -- COMMAND [ARGUMENT...]
+//   node init.mjs (--status-fd N | --status-socket PATH) [--forward PORT SOCKET] -- COMMAND [ARGUMENT...]
 //
-// The status descriptor tells the host, in JSON lines, what the exit status alone cannot:
+// The status descriptor, or socket where none can be handed in, tells the host, in JSON lines, what the exit status alone cannot:
 //   {"ready":true}                       forwarder up, command about to start
 //   {"startError":"ENOENT"}              the command could not be started
 //   {"exitCode":0,"signal":null}         how the command ended
 // The command does not inherit that descriptor.
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
+import { connect } from 'node:net';
 import { constants } from 'node:os';
 import { startForwarder } from './forwarder.mjs';
 
@@ -18,11 +19,14 @@ const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
 function readArguments(words) {
-  const parsed = { statusFd: 3, forward: undefined, command: [] };
+  const parsed = { statusFd: 3, statusSocket: undefined, forward: undefined, command: [] };
   for (let at = 0; at < words.length; at += 1) {
     if (words[at] === '--status-fd') {
       at += 1;
       parsed.statusFd = Number(words[at]);
+    } else if (words[at] === '--status-socket') {
+      at += 1;
+      parsed.statusSocket = words[at];
     } else if (words[at] === '--forward') {
       parsed.forward = { port: Number(words[at + 1]), socketPath: words[at + 2] };
       at += 2;
@@ -36,15 +40,34 @@ function readArguments(words) {
   return parsed;
 }
 
-async function main() {
-  const { statusFd, forward, command } = readArguments(process.argv.slice(2));
-  const report = (record) => {
-    try {
-      writeSync(statusFd, `${JSON.stringify(record)}\n`);
-    } catch {
-      // The host has gone; it ends the sandbox.
-    }
+/** Where records go, and how to be sure that they have gone there before this program ends. */
+async function statusChannel(statusFd, statusSocket) {
+  if (statusSocket === undefined) {
+    const report = (record) => {
+      try {
+        writeSync(statusFd, `${JSON.stringify(record)}\n`);
+      } catch {
+        // The host has gone; it ends the sandbox.
+      }
+    };
+    return { report, end: (code) => process.exit(code) };
+  }
+  // The host takes the first connection only, which is this one: the command has not been started.
+  const socket = connect(statusSocket);
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  socket.on('error', () => {});
+  return {
+    report: (record) => socket.write(`${JSON.stringify(record)}\n`),
+    end: (code) => {
+      setTimeout(() => process.exit(code), 1000);
+      socket.end(() => process.exit(code));
+    },
   };
+}
+
+async function main() {
+  const { statusFd, statusSocket, forward, command } = readArguments(process.argv.slice(2));
+  const { report, end } = await statusChannel(statusFd, statusSocket);
   if (command.length === 0) throw new Error('no command');
   if (forward !== undefined) await startForwarder(forward);
   report({ ready: true });
@@ -55,11 +78,11 @@ async function main() {
   child.on('error', (error) => {
     report({ startError: error.code ?? String(error) });
     process.stderr.write(`${command[0]}: ${error.code === 'ENOENT' ? 'command not found' : error.message}\n`);
-    process.exit(error.code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE);
+    end(error.code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE);
   });
   child.on('exit', (exitCode, signal) => {
     report({ exitCode, signal });
-    process.exit(exitCode ?? 128 + (constants.signals[signal] ?? 0));
+    end(exitCode ?? 128 + (constants.signals[signal] ?? 0));
   });
 }
 

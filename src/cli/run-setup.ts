@@ -9,6 +9,7 @@ import { providersFromEnvironment } from '../gateway/providers.js';
 import type { RunEnvironment } from '../runs/attempt.js';
 import { readAttestations } from '../runs/data-use.js';
 import type { CellRequest } from '../runs/prepare.js';
+import { currentRootfs } from '../sandboxes/rootfs.js';
 import type { SandboxLimits } from '../sandboxes/sandbox.js';
 import { sandboxOf } from '../sandboxes/sandboxes.js';
 import { M4BenchError } from '../support/errors.js';
@@ -52,7 +53,11 @@ export function withRunOptions(command: Command): Command {
     )
     .option('--dataset <name>', 'default: the fullest dataset of the kind the task needs')
     .option('--protocol <name>', 'named set of benchmark choices', defaultProtocolName)
-    .option('--sandbox <kind>', 'bubblewrap, or process (no isolation, for development)', 'bubblewrap')
+    .option(
+      '--sandbox <kind>',
+      'bubblewrap, docker, podman, or process (no isolation, for development)',
+      'bubblewrap',
+    )
     .option(
       '--timeout <seconds>',
       "wall time of one attempt, default the protocol's",
@@ -101,7 +106,7 @@ export async function setUpRuns(
       },
     );
   }
-  const sandbox = sandboxOf(options.sandbox);
+  const sandbox = sandboxOf(options.sandbox, await currentRootfs(home));
   const sandboxState = await sandbox.probe();
   if (!sandboxState.available) {
     throw new M4BenchError(

@@ -42,6 +42,8 @@ export interface BubblewrapLayout {
   readonly tools: readonly InputMount[];
   readonly gatewaySocket: string | undefined;
   readonly limits: SandboxLimits;
+  /** Root file system whose `/usr` and `/etc` are shown; undefined for the host's own. */
+  readonly rootfs: string | undefined;
 }
 
 /** Host files of `/etc` that programs need and that say nothing about the host's users. */
@@ -116,17 +118,19 @@ export function checkReadable({ source }: InputMount): void {
   }
 }
 
-function systemMounts(): string[] {
-  const words = ['--ro-bind', '/usr', '/usr'];
+function systemMounts(rootfs: string | undefined): string[] {
+  const from = (path: string): string => (rootfs === undefined ? path : join(rootfs, path));
+  const words = ['--ro-bind', from('/usr'), '/usr'];
   for (const name of SYSTEM_FOLDERS) {
-    const path = `/${name}`;
+    const path = from(`/${name}`);
     if (!existsSync(path)) continue;
-    if (lstatSync(path).isSymbolicLink()) words.push('--symlink', readlinkSync(path), path);
-    else words.push('--ro-bind', path, path);
+    if (lstatSync(path).isSymbolicLink()) words.push('--symlink', readlinkSync(path), `/${name}`);
+    else words.push('--ro-bind', path, `/${name}`);
   }
-  for (const name of ETC_FROM_HOST) words.push('--ro-bind-try', `/etc/${name}`, `/etc/${name}`);
+  for (const name of ETC_FROM_HOST) words.push('--ro-bind-try', from(`/etc/${name}`), `/etc/${name}`);
   // An installation below /usr must not show the benchmark's own files.
-  if (isWithin(packageRoot(), '/usr')) words.push('--tmpfs', packageRoot(), '--remount-ro', packageRoot());
+  if (rootfs === undefined && isWithin(packageRoot(), '/usr'))
+    words.push('--tmpfs', packageRoot(), '--remount-ro', packageRoot());
   return words;
 }
 
@@ -196,7 +200,7 @@ export function bubblewrapOptions(layout: BubblewrapLayout, command: CommandSpec
     ...parentFolders([INSIDE_HOME]),
     ...tmpfs(INSIDE_HOME, scratch, separation === 'dropped-user' ? '1777' : '0700'),
     ...parentFolders(['/etc/ssl/certs', ...layout.tools.map(({ target }) => target)]),
-    ...systemMounts(),
+    ...systemMounts(layout.rootfs),
     ...Object.keys(etcFiles(0)).flatMap((name) => [
       '--ro-bind',
       join(layout.etcFolder, name),

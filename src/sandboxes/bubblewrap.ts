@@ -22,6 +22,7 @@ import {
   type Separation,
 } from './bubblewrap-arguments.js';
 import { type CopyOutLimits, copyOutOf } from './copy-out.js';
+import { type Rootfs, shortDigest } from './rootfs.js';
 import type {
   CommandOutcome,
   CommandSpec,
@@ -49,10 +50,10 @@ interface Installation {
 }
 
 /**
- * bubblewrap over the host's own `/usr`: for development and tests. Without a root file system of its own no run
- * in it is publishable, since what the agent finds there differs from machine to machine.
+ * bubblewrap over a root file system, or over the host's own `/usr`: for development and tests. Without a root file
+ * system of its own no run in it is publishable, since what the agent finds there differs from machine to machine.
  */
-export function bubblewrapSandbox(): Sandbox {
+export function bubblewrapSandbox(rootfs?: Rootfs): Sandbox {
   let found: Promise<Installation | SandboxAvailability> | undefined;
   const installation = (): Promise<Installation | SandboxAvailability> => {
     found ??= findInstallation();
@@ -61,17 +62,19 @@ export function bubblewrapSandbox(): Sandbox {
   return {
     kind: 'bubblewrap',
     isIsolated: true,
-    rootfsDigest: null,
+    rootfsDigest: rootfs?.manifest.digest ?? null,
     enforcedLimits: (): readonly LimitName[] => ['time', 'memory', 'processes', 'disk', 'stream'],
     async probe() {
       const state = await installation();
       if (!('program' in state)) return state;
+      const place =
+        rootfs === undefined ? "the host's /usr" : `root file system ${shortDigest(rootfs.manifest.digest)}`;
       const how = state.separation === 'dropped-user' ? 'as an unprivileged user id' : 'in a user namespace';
-      return { available: true, detail: `${state.version}, ${how}, over the host's /usr` };
+      return { available: true, detail: `${state.version}, ${how}, over ${place}` };
     },
     async prepare(spec) {
       const state = await installation();
-      if ('program' in state) return BubblewrapRun.create(state, spec);
+      if ('program' in state) return BubblewrapRun.create(state, spec, rootfs?.root);
       throw new M4BenchError(
         'SANDBOX_NOT_AVAILABLE',
         `The bubblewrap sandbox does not work here: ${state.detail}.`,
@@ -164,7 +167,11 @@ class BubblewrapRun implements PreparedSandbox {
     this.gatewayUrl = layout.gatewaySocket === undefined ? undefined : INSIDE_GATEWAY_URL;
   }
 
-  static async create(installation: Installation, spec: SandboxSpec): Promise<BubblewrapRun> {
+  static async create(
+    installation: Installation,
+    spec: SandboxSpec,
+    rootfs: string | undefined,
+  ): Promise<BubblewrapRun> {
     const { separation, features } = installation;
     const tools = toolMounts();
     checkInputs(spec.inputs, separation);
@@ -200,6 +207,7 @@ class BubblewrapRun implements PreparedSandbox {
         tools,
         gatewaySocket: spec.gatewaySocket,
         limits: spec.limits,
+        rootfs,
       });
     } catch (thrown) {
       await removeTree(folder);

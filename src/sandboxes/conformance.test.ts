@@ -209,7 +209,7 @@ function readingAttempts(): Readonly<Record<string, string>> {
     'see a process of the host': `[ -e /proc/${process.pid}/stat ] && echo ESCAPED`,
     'read the environment of a process of the host': `tr '\\0' '\\n' < /proc/${process.pid}/environ | grep -q ^PATH= && echo ESCAPED`,
     'connect to a port of the host': `cat < /dev/tcp/127.0.0.1/${port}`,
-    'see host devices': `[ -e /sys/block ] && echo ESCAPED`,
+    'see host devices': `ls -A /sys/block /sys/class /sys/devices | grep -q '^[^/]' && echo ESCAPED`,
     'list temporary files of the host': `[ -e ${folder} ] && echo ESCAPED`,
   };
 }
@@ -279,7 +279,11 @@ describe.each(isolated)('$name: isolation', ({ sandbox }) => {
       'readlink /proc/[0-9]*/fd/* | grep ^/ ; echo --; env | cut -d= -f1 | sort',
     );
     const [descriptors, names] = stdout.split('--\n');
-    expect(descriptors!.split('\n').filter((path) => path !== '' && !path.startsWith('/proc/'))).toEqual([]);
+    expect(
+      descriptors!
+        .split('\n')
+        .filter((path) => path !== '' && path !== '/dev/null' && !path.startsWith('/proc/')),
+    ).toEqual([]);
     expect(names!.trim().split('\n')).toEqual(['HOME', 'LANG', 'PATH', 'PWD', 'SHLVL', 'TMPDIR', '_']);
     const open = await playScript(
       sandbox,

@@ -1,9 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { homeAt } from '../support/home.js';
 import { listProcesses } from '../support/process-tree.js';
 import { bubblewrapSandbox } from './bubblewrap.js';
+import { containerSandbox } from './container.js';
 import { processSandbox } from './process.js';
+import { currentRootfs } from './rootfs.js';
 import type {
   CommandOutcome,
   CommandSpec,
@@ -22,16 +25,30 @@ export interface Candidate {
   readonly holdsForkBombs: boolean;
 }
 
-/** Every sandbox of this version. */
-export const CANDIDATES: readonly Candidate[] = [
-  { name: 'bubblewrap', sandbox: bubblewrapSandbox(), holdsForkBombs: true },
-  { name: 'process', sandbox: processSandbox(), holdsForkBombs: false },
-];
+/**
+ * Every sandbox of this version. M4BENCH_TEST_ROOTFS names a home folder with a root file system (`m4bench sandbox
+ * build`); then bubblewrap over it, docker and podman are tested as well.
+ */
+async function everyCandidate(): Promise<readonly Candidate[]> {
+  const own: readonly Candidate[] = [
+    { name: 'bubblewrap', sandbox: bubblewrapSandbox(), holdsForkBombs: true },
+    { name: 'process', sandbox: processSandbox(), holdsForkBombs: false },
+  ];
+  const home = process.env.M4BENCH_TEST_ROOTFS;
+  const rootfs = home === undefined ? undefined : await currentRootfs(homeAt(home));
+  if (rootfs === undefined) return own;
+  return [
+    ...own,
+    { name: 'bubblewrap over a root file system', sandbox: bubblewrapSandbox(rootfs), holdsForkBombs: true },
+    { name: 'docker', sandbox: containerSandbox('docker', rootfs), holdsForkBombs: true },
+    { name: 'podman', sandbox: containerSandbox('podman', rootfs), holdsForkBombs: true },
+  ];
+}
 
 /** The candidates that work here; says plainly which do not. */
 export async function availableCandidates(): Promise<readonly Candidate[]> {
   const working: Candidate[] = [];
-  for (const candidate of CANDIDATES) {
+  for (const candidate of await everyCandidate()) {
     const { available, detail, remedy } = await candidate.sandbox.probe();
     if (available) working.push(candidate);
     else console.warn(`Skipped: ${candidate.name}: ${detail}. ${remedy ?? ''}`);

@@ -7,6 +7,7 @@ import { toText } from '../../analysis/tables.js';
 import { listDatasets } from '../../datasets/dataset.js';
 import { engineVersion } from '../../duck/engine.js';
 import { providersFromEnvironment } from '../../gateway/providers.js';
+import { currentRootfs } from '../../sandboxes/rootfs.js';
 import { sandboxKinds, sandboxOf } from '../../sandboxes/sandboxes.js';
 import { benchmarkVersion } from '../../version.js';
 import { contextOf } from '../context.js';
@@ -49,8 +50,16 @@ export function doctorCommand(): Command {
           remedy: '',
         });
       }
+      const rootfs = await currentRootfs(context.home);
+      findings.push({
+        what: 'root file system',
+        ok: rootfs === undefined ? 'no' : 'yes',
+        detail:
+          rootfs === undefined ? 'none built: no run is publishable' : rootfs.manifest.digest.slice(0, 23),
+        remedy: rootfs === undefined ? 'm4bench sandbox build (as root, with debootstrap installed)' : '',
+      });
       for (const kind of sandboxKinds()) {
-        const state = await sandboxOf(kind).probe();
+        const state = await sandboxOf(kind, rootfs).probe();
         findings.push({
           what: `sandbox ${kind}`,
           ok: state.available ? 'yes' : 'no',

@@ -1,0 +1,108 @@
+import { INSIDE_GATEWAY_URL, INSIDE_HOME, INSIDE_PORT, INSIDE_WORK } from './bubblewrap-arguments.js';
+import type { CommandSpec, InputMount, SandboxLimits } from './sandbox.js';
+import { INSIDE_INIT, INSIDE_LIMITS, INSIDE_NODE, INSIDE_SOCKET, TOOLS_BIN, TOOLS_ROOT } from './tools.js';
+
+/** Where init tells how the command ended: a socket of the host, since no descriptor can be handed in. */
+export const INSIDE_STATUS = `${TOOLS_ROOT}/status.sock`;
+const INSIDE_FILTER = `${TOOLS_ROOT}/seccomp`;
+const SCRATCH_BYTES = 512 * 1024 * 1024;
+
+export interface ContainerLayout {
+  readonly name: string;
+  readonly image: string;
+  /** Process and start time of who started it, for finding leftovers. */
+  readonly owner: string;
+  readonly uid: number;
+  readonly workFolder: string;
+  readonly limitsFile: string;
+  readonly statusSocket: string;
+  /** Host file with a system call filter beside the engine's own; undefined where there is none for this processor. */
+  readonly filterFile: string | undefined;
+  readonly gatewaySocket: string | undefined;
+  readonly inputs: readonly InputMount[];
+  readonly tools: readonly InputMount[];
+  readonly limits: SandboxLimits;
+}
+
+/** One value of `--mount`, which is a line of CSV. */
+function mountWord(source: string, target: string, isReadOnly: boolean): string {
+  const fields = ['type=bind', `source=${source}`, `target=${target}`, ...(isReadOnly ? ['readonly'] : [])];
+  return fields.map((field) => (/[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(',');
+}
+
+/**
+ * The words of `docker run` or `podman run` for one command: no network, no capability, nothing to gain, a read-only
+ * root file system, scratch space in memory, and only what is listed mounted.
+ */
+export function containerArguments(layout: ContainerLayout, command: CommandSpec): string[] {
+  const { limits, uid } = layout;
+  const scratch = Math.min(SCRATCH_BYTES, limits.workBytes);
+  const tmpfs = (path: string, mode: string): string[] => [
+    '--tmpfs',
+    `${path}:rw,nosuid,nodev,exec,size=${scratch},mode=${mode}`,
+  ];
+  const environment: Record<string, string> = {
+    PATH: `${TOOLS_BIN}:/usr/local/bin:/usr/bin:/bin`,
+    HOME: INSIDE_HOME,
+    TMPDIR: '/tmp',
+    LANG: 'C.UTF-8',
+    ...command.environment,
+  };
+  delete environment.M4BENCH_GATEWAY_URL;
+  if (layout.gatewaySocket !== undefined) environment.M4BENCH_GATEWAY_URL = INSIDE_GATEWAY_URL;
+  const readOnly = (source: string, target: string): string[] => ['--mount', mountWord(source, target, true)];
+  return [
+    'run',
+    '--interactive',
+    '--name',
+    layout.name,
+    ...['--label', 'm4bench=sandbox', '--label', `m4bench.owner=${layout.owner}`],
+    ...[
+      '--network',
+      'none',
+      '--hostname',
+      'sandbox',
+      '--ipc',
+      'private',
+      '--log-driver',
+      'none',
+      '--pull',
+      'never',
+    ],
+    ...['--read-only', '--user', `${uid}:${uid}`, '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
+    ...['--memory', String(limits.memoryBytes), '--memory-swap', String(limits.memoryBytes)],
+    ...['--pids-limit', String(limits.processes), '--shm-size', String(scratch)],
+    ...['--ulimit', `fsize=${limits.workBytes}:${limits.workBytes}`, '--ulimit', 'core=0:0'],
+    ...tmpfs('/tmp', '1777'),
+    ...tmpfs(INSIDE_HOME, '1777'),
+    // Devices of the host are nobody's business inside.
+    ...[
+      '--tmpfs',
+      '/sys/block:ro,size=4096',
+      '--tmpfs',
+      '/sys/class:ro,size=4096',
+      '--tmpfs',
+      '/sys/devices:ro,size=4096',
+    ],
+    '--mount',
+    mountWord(layout.workFolder, INSIDE_WORK, false),
+    ...layout.tools.flatMap(({ source, target }) => readOnly(source, target)),
+    ...readOnly(layout.limitsFile, INSIDE_LIMITS),
+    ...readOnly(layout.statusSocket, INSIDE_STATUS),
+    ...(layout.filterFile === undefined ? [] : readOnly(layout.filterFile, INSIDE_FILTER)),
+    ...(layout.gatewaySocket === undefined ? [] : readOnly(layout.gatewaySocket, INSIDE_SOCKET)),
+    ...layout.inputs.flatMap(({ source, target }) => readOnly(source, target)),
+    ...['--workdir', INSIDE_WORK],
+    ...Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+    ...['--entrypoint', '/bin/bash', layout.image],
+    // The engines add names of their own; `-p` keeps bash from reading a start-up file.
+    ...['-p', '-c', 'unset HOSTNAME container; exec "$@"', 'start'],
+    ...(layout.filterFile === undefined
+      ? []
+      : ['/usr/bin/python3', '-I', '-S', `${TOOLS_ROOT}/tools/filter.py`, INSIDE_FILTER]),
+    ...[INSIDE_NODE, INSIDE_INIT, '--status-socket', INSIDE_STATUS],
+    ...(layout.gatewaySocket === undefined ? [] : ['--forward', String(INSIDE_PORT), INSIDE_SOCKET]),
+    '--',
+    ...command.command,
+  ];
+}

@@ -1,0 +1,159 @@
+import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { M4BenchError, messageOf } from '../support/errors.js';
+import { startTimeOf } from '../support/process-tree.js';
+import { type Rootfs, shortDigest } from './rootfs.js';
+import type { SandboxAvailability } from './sandbox.js';
+
+const run = promisify(execFile);
+
+/** An installed container engine that answers. */
+export interface ContainerEngine {
+  readonly kind: 'docker' | 'podman';
+  readonly program: string;
+  readonly version: string;
+  /** For people: rootless, control groups. */
+  readonly detail: string;
+  /** Whether its containers are processes of this machine, and not of a virtual one. */
+  readonly sharesProcesses: boolean;
+  /** What the client needs of the user's environment, and nothing else of it. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const CLIENT_VARIABLES = [
+  'PATH',
+  'HOME',
+  'DOCKER_HOST',
+  'DOCKER_CONTEXT',
+  'CONTAINER_HOST',
+  'XDG_RUNTIME_DIR',
+];
+
+function clientEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of CLIENT_VARIABLES) if (environment[name] !== undefined) kept[name] = environment[name];
+  return kept;
+}
+
+/** The engine of a kind, or why there is none and what to do. */
+export async function findEngine(
+  kind: 'docker' | 'podman',
+  processEnvironment: NodeJS.ProcessEnv = process.env,
+): Promise<ContainerEngine | SandboxAvailability> {
+  const environment = clientEnvironment(processEnvironment);
+  const program = (environment.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, kind))
+    .find((path) => existsSync(path));
+  if (program === undefined) {
+    const remedy = `Install it with: apt-get install ${kind === 'docker' ? 'docker.io' : 'podman'}`;
+    return { available: false, detail: `${kind} is not installed`, remedy };
+  }
+  try {
+    const format = kind === 'docker' ? '{{json .}}' : 'json';
+    const { stdout } = await run(program, ['info', '--format', format], {
+      env: environment,
+      timeout: 20_000,
+    });
+    const info = JSON.parse(stdout) as EngineInfo;
+    if (info.ServerErrors !== undefined && info.ServerErrors.length > 0)
+      throw new Error(info.ServerErrors.join('; '));
+    return { kind, program, environment, ...factsOf(kind, info) };
+  } catch (thrown) {
+    return {
+      available: false,
+      detail: `${kind} does not answer (${messageOf(thrown).slice(0, 200)})`,
+      remedy: remedyFor(kind),
+    };
+  }
+}
+
+interface EngineInfo {
+  readonly ServerErrors?: readonly string[];
+  readonly ServerVersion?: string;
+  readonly CgroupVersion?: string;
+  readonly OperatingSystem?: string;
+  readonly SecurityOptions?: readonly string[];
+  readonly version?: { readonly Version?: string };
+  readonly host?: { readonly cgroupVersion?: string; readonly security?: { readonly rootless?: boolean } };
+}
+
+function factsOf(
+  kind: 'docker' | 'podman',
+  info: EngineInfo,
+): Pick<ContainerEngine, 'version' | 'detail' | 'sharesProcesses'> {
+  const isRootless =
+    kind === 'docker'
+      ? (info.SecurityOptions ?? []).some((option) => option.includes('rootless'))
+      : info.host?.security?.rootless === true;
+  const groups = kind === 'docker' ? info.CgroupVersion : info.host?.cgroupVersion;
+  const isVirtual = /desktop/i.test(info.OperatingSystem ?? '') || process.platform !== 'linux';
+  return {
+    version: (kind === 'docker' ? info.ServerVersion : info.version?.Version) ?? 'of unknown version',
+    detail: `${isRootless ? 'rootless' : 'with a daemon of root'}, control groups ${(groups ?? 'unknown').replace(/^v?/, 'v')}`,
+    sharesProcesses: !isVirtual,
+  };
+}
+
+function remedyFor(kind: 'docker' | 'podman'): string {
+  if (kind === 'podman') return 'Run podman info to see why.';
+  return 'Start the daemon (systemctl start docker, or dockerd), add yourself to the group docker, or set DOCKER_HOST for a rootless one.';
+}
+
+/** The image of a root file system, imported where the engine does not have it yet. */
+export async function ensureImage(engine: ContainerEngine, rootfs: Rootfs): Promise<string> {
+  const image = `localhost/m4bench-rootfs:${shortDigest(rootfs.manifest.digest)}`;
+  const options = { env: engine.environment, timeout: 60_000 };
+  const isThere = await run(engine.program, ['image', 'inspect', image], options).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return image;
+  const tar = spawn('tar', ['-C', rootfs.root, '--numeric-owner', '--owner=0', '--group=0', '-c', '.'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const load = spawn(engine.program, ['import', '-', image], {
+    env: engine.environment,
+    stdio: [tar.stdout, 'ignore', 'pipe'],
+  });
+  let said = '';
+  load.stderr!.on('data', (chunk) => {
+    said += String(chunk);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    tar.once('error', reject);
+    load.once('error', reject);
+    load.once('close', resolve);
+  });
+  if (code === 0) return image;
+  throw new M4BenchError(
+    'IMAGE_IMPORT_FAILED',
+    `${engine.kind} did not take the root file system: ${said.trim().slice(0, 300)}.`,
+    'Check the free space of its data folder.',
+    { party: 'environment' },
+  );
+}
+
+/** Removes containers of processes that are gone; those of running ones stay. Returns their names. */
+export async function cleanContainers(kind: 'docker' | 'podman'): Promise<readonly string[]> {
+  const engine = await findEngine(kind);
+  if (!('program' in engine)) return [];
+  const options = { env: engine.environment, timeout: 60_000 };
+  const format = '{{.Names}}\t{{.Label "m4bench.owner"}}';
+  const { stdout } = await run(
+    engine.program,
+    ['ps', '--all', '--filter', 'label=m4bench=sandbox', '--format', format],
+    options,
+  );
+  const removed: string[] = [];
+  for (const line of stdout.split('\n').filter((text) => text !== '')) {
+    const [name, owner = ''] = line.split('\t');
+    const [pid, startTime] = owner.split('.');
+    if (startTimeOf(Number(pid)) === startTime) continue;
+    await run(engine.program, ['rm', '--force', '--volumes', name!], options);
+    removed.push(name!);
+  }
+  return removed;
+}
