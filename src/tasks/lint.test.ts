@@ -2,8 +2,11 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DuckSession } from '../duck/session.js';
 import { benchmarkFolder } from '../support/home.js';
+import { instructionFindings } from './lint/instruction-rules.js';
 import { type Finding, lintContent } from './lint.js';
+import { loadTasks } from './load-tasks.js';
 
 /** One violation in one file of the shipped content: text that is replaced, and the rule that must see it. */
 interface Planted {
@@ -37,8 +40,15 @@ const planted: readonly Planted[] = [
     rule: 'instruction-sql',
     file: 'families/oasis/tasks/mimic-oasis-24h.md',
     from: 'Compute the',
-    to: 'Select the data and compute the',
-    at: 'Select the data',
+    to: 'Start with select stay_id from mimiciv_icu.icustays. Compute the',
+    at: 'Start with select',
+  },
+  {
+    rule: 'instruction-code',
+    file: 'families/charlson/tasks/mimic-charlson-raw.md',
+    from: 'All diagnoses of',
+    to: 'Dementia is F03. All diagnoses of',
+    at: 'Dementia is F03',
   },
   {
     rule: 'instruction-base-table-claim',
@@ -192,6 +202,20 @@ const planted: readonly Planted[] = [
     to: 'mimic-suspicion-infection = "sepsis-3-cohort/common"',
   },
   {
+    rule: 'decoy-target',
+    file: 'families/charlson/skills/comorbidity-score/common/SKILL.md',
+    from: 'Neither index measures acute severity.',
+    to: 'Neither index measures acute severity, see `sofa-score`.',
+    seenIn: 'decoys/far.toml',
+  },
+  {
+    rule: 'rawsql-incomplete',
+    file: 'families/kdigo/family.toml',
+    from: 'reference_concepts = ["kdigo_stages"]',
+    to: 'reference_concepts = []',
+    seenIn: 'references/mimic-iv/kdigo-48h.sql',
+  },
+  {
     rule: 'contract-column',
     file: 'references/mimic-iv/gcs-24h.sql',
     from: /as gcs_min\b/g,
@@ -259,6 +283,28 @@ const planted: readonly Planted[] = [
     to: `[[reviews]]\nby = "C1"\ndate = "2026-11-29"\nscope = ["clinical-accuracy"]\nnotes = ""\ncontent_sha256 = "${'0'.repeat(64)}"\n\n[[changelog]]`,
   },
 ];
+
+describe('words of plain English', () => {
+  it('are no query: "select", "from" and "with" may stand in an instruction', async () => {
+    const [task] = await loadTasks();
+    if (task === undefined) throw new RangeError('There is no task.');
+    const instruction = `${task.instruction}\nSelect adult patients from hospital admissions. Select the worst value.\n`;
+    await using session = await DuckSession.open();
+    expect(await instructionFindings(session, { ...task, instruction }, ['icustays'])).toEqual([]);
+    for (const query of [
+      'with s as (select 1 as x) select x from icustays.',
+      'select gender, anchor_age from mimiciv_hosp.patients where gender is not null.',
+      'SELECT gender FROM patients.',
+      '`select gender from patients`',
+    ]) {
+      const text = `${task.instruction}\nFor example: ${query}\n`;
+      expect(
+        await instructionFindings(session, { ...task, instruction: text }, ['icustays']),
+        query,
+      ).toContainEqual(expect.objectContaining({ rule: 'instruction-sql' }));
+    }
+  });
+});
 
 describe('the shipped content', () => {
   it('has no finding', async () => {

@@ -14,6 +14,7 @@ import type { Finding } from './lint/finding.js';
 import { instructionFindings } from './lint/instruction-rules.js';
 import { intendedInputFindings } from './lint/intended-input-rules.js';
 import { operationalSpecFindings } from './lint/operational-spec-rules.js';
+import { rawSqlFindings } from './lint/raw-sql-rules.js';
 import {
   type FamilyContent,
   factFindings,
@@ -61,18 +62,18 @@ async function lintLoaded(options: LoadTasksOptions): Promise<readonly Finding[]
   const tasks = await loadTasks(options);
   const families = await familiesOf(tasks);
   const schemas = [await loadSourceSchema('mimic-iv'), await loadSourceSchema('eicu')];
-  const tableNames = tableNamesOf(schemas);
   const conceptFolder = join(contentFolder, 'concepts', 'mimic-iv');
   const loaded = await loadConcepts(conceptFolder);
   const concepts = loaded.map((concept) => concept.table);
+  const tableNames = tableNamesOf(schemas, concepts);
   const library = tasks[0]?.material.library ?? [];
   await using session = await DuckSession.open();
   await createEmptyDatabase(session, schemas, conceptFolder);
   const findings: Finding[] = [];
   for (const task of tasks) {
     findings.push(
-      ...instructionFindings(task, tableNames),
-      ...operationalSpecFindings(task, tableNames),
+      ...(await instructionFindings(session, task, tableNames)),
+      ...(await operationalSpecFindings(session, task, tableNames)),
       ...removedRelationFindings(task, concepts),
     );
   }
@@ -80,13 +81,10 @@ async function lintLoaded(options: LoadTasksOptions): Promise<readonly Finding[]
   findings.push(...variantFindings(library));
   findings.push(...decoyFindings(families, (mapping) => join(contentFolder, 'decoys', `${mapping}.toml`)));
   findings.push(...(await contractFindings(session, tasks)));
-  findings.push(
-    ...(await intendedInputFindings(
-      join(contentFolder, 'families', 'intended-inputs.toml'),
-      tasks,
-      await conceptGraph(session, loaded),
-    )),
-  );
+  const graph = await conceptGraph(session, loaded);
+  findings.push(...(await rawSqlFindings(session, tasks, graph)));
+  const intended = join(contentFolder, 'families', 'intended-inputs.toml');
+  findings.push(...(await intendedInputFindings(intended, tasks, graph)));
   findings.push(...(await recordFindings(families, join(contentFolder, 'families'))));
   for (const family of families) findings.push(...(await strayFindings(family)));
   return uniqueFindings(findings);

@@ -1,6 +1,8 @@
 import { basename } from 'node:path';
+import type { DuckSession } from '../../duck/session.js';
 import type { Task } from '../task.js';
-import { type Finding, type ForbiddenText, forbiddenTexts } from './finding.js';
+import { type Finding, type ForbiddenText, forbiddenTexts, lineAt } from './finding.js';
+import { queryPositions } from './query-text.js';
 import { wholeWords } from './source-names.js';
 
 const sparse: readonly ForbiddenText[] = [
@@ -16,8 +18,13 @@ const sparse: readonly ForbiddenText[] = [
   },
   {
     rule: 'instruction-sql',
-    pattern: /```sql|\bselect\b/i,
-    message: 'an instruction holds no query and not this word; choose another verb.',
+    pattern: /^```/m,
+    message: 'an instruction holds no fenced block; say in words what is wanted.',
+  },
+  {
+    rule: 'instruction-code',
+    pattern: /\b[A-TV-Z]\d{2}(?:\.?\d{1,2})?\b|\bV\d{2}\.\d\b|(?<![\d.,])\d{3}\.\d{2}(?!\d)/,
+    message: 'an instruction gives no diagnosis codes; name the condition.',
   },
   {
     rule: 'instruction-base-table-claim',
@@ -30,7 +37,11 @@ const sparse: readonly ForbiddenText[] = [
 const rawNotice = 'Derived shortcut tables';
 
 /** Sparsity rules of one instruction, and its agreement with the contract. */
-export function instructionFindings(task: Task, tableNames: readonly string[]): readonly Finding[] {
+export async function instructionFindings(
+  session: DuckSession,
+  task: Task,
+  tableNames: readonly string[],
+): Promise<readonly Finding[]> {
   const file = task.instructionFile;
   const text = task.instruction;
   const findings: Finding[] = [
@@ -38,10 +49,16 @@ export function instructionFindings(task: Task, tableNames: readonly string[]): 
       ...sparse,
       {
         rule: 'instruction-table-name',
-        pattern: wholeWords(tableNames),
-        message: 'an instruction names no source table; leave the navigation to the agent.',
+        pattern: wholeWords(tableNames.filter((name) => !task.contract.requiredColumns.includes(name))),
+        message: 'an instruction names no table; leave the navigation to the agent.',
       },
     ]),
+    ...(await queryPositions(session, text, new Set(tableNames))).map((position) => ({
+      file,
+      line: lineAt(text, position),
+      rule: 'instruction-sql',
+      message: 'an instruction holds no query; say in words what is wanted.',
+    })),
   ];
   const listed = task.contract.requiredColumns.map((column) => `\`${column}\``).join(', ');
   if (!text.includes(listed)) {

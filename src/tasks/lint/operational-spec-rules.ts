@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import type { DuckSession } from '../../duck/session.js';
 import type { Task } from '../task.js';
-import { type Finding, type ForbiddenText, forbiddenTexts } from './finding.js';
+import { type Finding, type ForbiddenText, forbiddenTexts, lineAt } from './finding.js';
+import { queryPositions } from './query-text.js';
 import { wholeWords } from './source-names.js';
 
 const forbidden: readonly ForbiddenText[] = [
@@ -33,7 +35,11 @@ export function operationalSpecFile(task: Task): string {
 }
 
 /** Rules of the operational specification of one task; a missing one is no finding. */
-export function operationalSpecFindings(task: Task, tableNames: readonly string[]): readonly Finding[] {
+export async function operationalSpecFindings(
+  session: DuckSession,
+  task: Task,
+  tableNames: readonly string[],
+): Promise<readonly Finding[]> {
   const text = task.material.operationalSpec;
   if (text === undefined) return [];
   const file = operationalSpecFile(task);
@@ -43,10 +49,16 @@ export function operationalSpecFindings(task: Task, tableNames: readonly string[
       ...forbidden,
       {
         rule: 'spec-table-name',
-        pattern: wholeWords(tableNames),
-        message: 'a specification names no source table.',
+        pattern: wholeWords(tableNames.filter((name) => !task.contract.requiredColumns.includes(name))),
+        message: 'a specification names no table.',
       },
     ]),
+    ...(await queryPositions(session, text, new Set(tableNames))).map((position) => ({
+      file,
+      line: lineAt(text, position),
+      rule: 'spec-query',
+      message: 'a specification holds no query.',
+    })),
     ...missing.map((column) => ({
       file,
       line: 1,

@@ -20,10 +20,18 @@ const ordinaryWords = new Set([
   'treatment',
 ]);
 
-/** Names of source tables that can only mean the table: not to stand in an instruction or a specification. */
-export function tableNamesOf(schemas: readonly SourceSchema[]): readonly string[] {
-  const names = schemas.flatMap((schema) => schema.tables.map((table) => table.name.toLowerCase()));
-  return [...new Set(names)].filter((name) => !ordinaryWords.has(name)).sort();
+/**
+ * Names of source and concept tables that can only mean the table: not to stand in an instruction or a specification.
+ * A concept with a one-word name (sofa, age) is clinical prose.
+ */
+export function tableNamesOf(
+  schemas: readonly SourceSchema[],
+  concepts: readonly string[],
+): readonly string[] {
+  const sources = schemas.flatMap((schema) => schema.tables.map((table) => table.name.toLowerCase()));
+  return [...new Set([...sources, ...concepts.filter((name) => name.includes('_'))])]
+    .filter((name) => !ordinaryWords.has(name))
+    .sort();
 }
 
 /** Matches any of the names as a whole word, whatever its case. */
