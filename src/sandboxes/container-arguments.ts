@@ -5,9 +5,13 @@ import { INSIDE_INIT, INSIDE_LIMITS, INSIDE_NODE, INSIDE_SOCKET, TOOLS_BIN, TOOL
 /** Where init tells how the command ended: a socket of the host, since no descriptor can be handed in. */
 export const INSIDE_STATUS = `${TOOLS_ROOT}/status.sock`;
 const INSIDE_FILTER = `${TOOLS_ROOT}/seccomp`;
+const OPEN_FILES = 4096;
+/** Tasks of the user as a whole; `--pids-limit` is what holds for the container. */
+const USER_TASKS = 16_384;
 const SCRATCH_BYTES = 512 * 1024 * 1024;
 
 export interface ContainerLayout {
+  readonly kind: 'docker' | 'podman';
   readonly name: string;
   readonly image: string;
   /** Process and start time of who started it, for finding leftovers. */
@@ -37,9 +41,11 @@ function mountWord(source: string, target: string, isReadOnly: boolean): string 
 export function containerArguments(layout: ContainerLayout, command: CommandSpec): string[] {
   const { limits, uid } = layout;
   const scratch = Math.min(SCRATCH_BYTES, limits.workBytes);
+  // Podman would copy what stands at that path in the image, or on the host.
+  const plain = layout.kind === 'podman' ? ',notmpcopyup' : '';
   const tmpfs = (path: string, mode: string): string[] => [
     '--tmpfs',
-    `${path}:rw,nosuid,nodev,exec,size=${scratch},mode=${mode}`,
+    `${path}:rw,nosuid,nodev,exec,size=${scratch},mode=${mode}${plain}`,
   ];
   const environment: Record<string, string> = {
     PATH: `${TOOLS_BIN}:/usr/local/bin:/usr/bin:/bin`,
@@ -73,17 +79,12 @@ export function containerArguments(layout: ContainerLayout, command: CommandSpec
     ...['--memory', String(limits.memoryBytes), '--memory-swap', String(limits.memoryBytes)],
     ...['--pids-limit', String(limits.processes), '--shm-size', String(scratch)],
     ...['--ulimit', `fsize=${limits.workBytes}:${limits.workBytes}`, '--ulimit', 'core=0:0'],
+    // Stated, since podman's own default can lie above what it may set.
+    ...['--ulimit', `nofile=${OPEN_FILES}:${OPEN_FILES}`, '--ulimit', `nproc=${USER_TASKS}:${USER_TASKS}`],
     ...tmpfs('/tmp', '1777'),
     ...tmpfs(INSIDE_HOME, '1777'),
     // Devices of the host are nobody's business inside.
-    ...[
-      '--tmpfs',
-      '/sys/block:ro,size=4096',
-      '--tmpfs',
-      '/sys/class:ro,size=4096',
-      '--tmpfs',
-      '/sys/devices:ro,size=4096',
-    ],
+    ...['block', 'class', 'devices'].flatMap((name) => ['--tmpfs', `/sys/${name}:ro,size=4096${plain}`]),
     '--mount',
     mountWord(layout.workFolder, INSIDE_WORK, false),
     ...layout.tools.flatMap(({ source, target }) => readOnly(source, target)),

@@ -20,6 +20,8 @@ export interface ContainerEngine {
   readonly sharesProcesses: boolean;
   /** What the client needs of the user's environment, and nothing else of it. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Words between the program and its command. */
+  readonly globalWords: readonly string[];
 }
 
 const CLIENT_VARIABLES = [
@@ -60,7 +62,7 @@ export async function findEngine(
     const info = JSON.parse(stdout) as EngineInfo;
     if (info.ServerErrors !== undefined && info.ServerErrors.length > 0)
       throw new Error(info.ServerErrors.join('; '));
-    return { kind, program, environment, ...factsOf(kind, info) };
+    return { kind, program, environment, globalWords: globalWordsOf(kind, info), ...factsOf(kind, info) };
   } catch (thrown) {
     return {
       available: false,
@@ -95,6 +97,13 @@ function factsOf(
     detail: `${isRootless ? 'rootless' : 'with a daemon of root'}, control groups ${(groups ?? 'unknown').replace(/^v?/, 'v')}`,
     sharesProcesses: !isVirtual,
   };
+}
+
+/** On control groups v1 (and their hybrid with v2), which crun refuses, podman works with runc where it is there. */
+function globalWordsOf(kind: 'docker' | 'podman', info: EngineInfo): readonly string[] {
+  if (kind !== 'podman' || info.host?.cgroupVersion !== 'v1') return [];
+  const runtime = ['/usr/sbin/runc', '/usr/bin/runc'].find((path) => existsSync(path));
+  return runtime === undefined ? [] : ['--runtime', runtime, '--cgroup-manager', 'cgroupfs'];
 }
 
 function remedyFor(kind: 'docker' | 'podman'): string {
@@ -144,7 +153,7 @@ export async function cleanContainers(kind: 'docker' | 'podman'): Promise<readon
   const format = '{{.Names}}\t{{.Label "m4bench.owner"}}';
   const { stdout } = await run(
     engine.program,
-    ['ps', '--all', '--filter', 'label=m4bench=sandbox', '--format', format],
+    [...engine.globalWords, 'ps', '--all', '--filter', 'label=m4bench=sandbox', '--format', format],
     options,
   );
   const removed: string[] = [];
@@ -152,7 +161,7 @@ export async function cleanContainers(kind: 'docker' | 'podman'): Promise<readon
     const [name, owner = ''] = line.split('\t');
     const [pid, startTime] = owner.split('.');
     if (startTimeOf(Number(pid)) === startTime) continue;
-    await run(engine.program, ['rm', '--force', '--volumes', name!], options);
+    await run(engine.program, [...engine.globalWords, 'rm', '--force', '--volumes', name!], options);
     removed.push(name!);
   }
   return removed;

@@ -136,6 +136,7 @@ class ContainerRun implements PreparedSandbox {
       await fillWorkFolder(workFolder, spec.workFiles, ownId === 0 ? uid : undefined);
       if (ownId === 0) await chown(workFolder, uid, uid);
       return new ContainerRun(engine, folder, {
+        kind: engine.kind,
         image,
         owner: `${process.pid}.${startTimeOf(process.pid) ?? ''}`,
         uid,
@@ -176,7 +177,10 @@ class ContainerRun implements PreparedSandbox {
     socketPath: string,
     status: ReturnType<typeof readStatus>,
   ): Promise<CommandOutcome> {
-    const words = containerArguments({ ...this.layout, name, statusSocket: socketPath }, command);
+    const words = [
+      ...this.engine.globalWords,
+      ...containerArguments({ ...this.layout, name, statusSocket: socketPath }, command),
+    ];
     const child: ChildProcess = spawn(this.engine.program, words, {
       cwd: '/',
       env: this.engine.environment,
@@ -237,7 +241,10 @@ class ContainerRun implements PreparedSandbox {
   }
 
   #engine(words: readonly string[]): Promise<{ stdout: string }> {
-    return run(this.engine.program, [...words], { env: this.engine.environment, timeout: 60_000 });
+    return run(this.engine.program, [...this.engine.globalWords, ...words], {
+      env: this.engine.environment,
+      timeout: 60_000,
+    });
   }
 
   async addWorkFiles(files: readonly WorkFile[]): Promise<void> {

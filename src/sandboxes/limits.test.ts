@@ -56,7 +56,8 @@ describe.each(candidates)('$name: limits', ({ sandbox, holdsForkBombs }) => {
       `(setsid nohup bash -c 'while :; do sleep 0.2; done' ${name} >/dev/null 2>&1 &); sleep 0.2; echo done`,
     );
     expect(played).toMatchObject({ exitCode: 0, endedBy: null, stdout: 'done\n' });
-    expect(played.seconds).toBeLessThan(2);
+    // Starting a container takes its time; what was left running would never end by itself.
+    expect(played.seconds).toBeLessThan(10);
     await pause(100);
     expect(processesNaming(name)).toEqual([]);
   });
