@@ -23,9 +23,12 @@ const datasetTableSchema = z.object({
   fileBytes: z.number().int().nonnegative(),
   fileSha256: z.string(),
   contentHash: z.string(),
-  /** The file it was read from, relative to the release folder; null for generated tables. */
+  /**
+   * The file it was read from, relative to the release folder; null for generated tables. Its hash is null where
+   * nothing was published to compare it with.
+   */
   source: z
-    .object({ file: z.string(), bytes: z.number().int().nonnegative(), sha256: z.string() })
+    .object({ file: z.string(), bytes: z.number().int().nonnegative(), sha256: z.string().nullable() })
     .nullable(),
 });
 

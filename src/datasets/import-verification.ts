@@ -43,6 +43,11 @@ export function isVouchedFor(
   return official?.get(key) === sha256 || ownList?.get(key) === sha256;
 }
 
+/** True when something is published to compare the file with, be it that the release has no such file. */
+export function isListed(source: SourceFile, { official, ownList }: PublishedChecksums): boolean {
+  return official !== undefined || ownList?.has(checksumKey(source.file)) === true;
+}
+
 interface CountedTable {
   readonly schema: string;
   readonly table: string;

@@ -1,14 +1,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, stat, statfs } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 import { engineVersion } from '../duck/engine.js';
-import { DuckSession } from '../duck/session.js';
-import { literal } from '../duck/sql.js';
 import { M4BenchError } from '../support/errors.js';
-import { readTextIfPresent, temporaryNameFor, writeJsonAtomic } from '../support/files.js';
-import { hashOf, sha256File } from '../support/hashing.js';
+import { temporaryNameFor, writeJsonAtomic } from '../support/files.js';
+import { sha256File } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
 import { type Progress, silentProgress } from '../support/progress.js';
 import { checksumListOf, readChecksumFile } from './checksums.js';
@@ -16,24 +12,30 @@ import { readCsvHeader } from './csv-header.js';
 import {
   type Dataset,
   type DatasetManifest,
-  type DatasetTable,
   datasetContentHash,
   datasetFolder,
-  datasetManifestSchema,
   knownDatasets,
   openDataset,
   parquetPath,
 } from './dataset.js';
-import { ImportProgress } from './import-progress.js';
-import { importRowGroupSize, importTable } from './import-table.js';
+import { duration } from './import-progress.js';
+import { importRowGroupSize } from './import-table.js';
+import {
+  type IdentifiedFile,
+  type ImportedTables,
+  importTables,
+  type Layout,
+  recordPathOf,
+} from './import-tables.js';
 import {
   checksumComplaint,
+  isListed,
   isVouchedFor,
   likelyRelease,
   type PublishedChecksums,
   rowCountComplaints,
 } from './import-verification.js';
-import { findReleaseFolder, type ReleaseFolder, type SourceFile } from './release-folder.js';
+import { findReleaseFolder, type ReleaseFolder } from './release-folder.js';
 import { type DatabaseKind, loadSourceSchema, type SourceSchema } from './source-schema.js';
 
 export interface ImportOptions {
@@ -47,17 +49,13 @@ export interface ImportOptions {
   readonly verify?: boolean;
   /** Put the new dataset in the place of an existing one; default false. */
   readonly replace?: boolean;
+  /** Default `by-item`. */
+  readonly layout?: Layout;
   readonly progress?: Progress;
   /** Memory for DuckDB over all parallel imports, default 2 GiB. */
   readonly memoryBytes?: number;
   /** Default: as many as the machine has. */
   readonly threads?: number;
-}
-
-/** A source file with its hash. */
-interface HashedFile extends SourceFile {
-  readonly sha256: string;
-  readonly vouchedFor: boolean;
 }
 
 /**
@@ -81,12 +79,14 @@ export async function importDataset(home: Home, options: ImportOptions): Promise
     ownList: await readChecksumFile(join(release.path, 'SHA256SUMS.txt')),
     release: target.release,
   };
-  const { files, complaints } = await hashFiles(release, published, progress);
+  const { files, complaints } = await identifyFiles(release, published, progress);
   stopUnlessAccepted(complaints, options);
 
   const staging = `${folder}.importing.tmp`;
   await mkdir(staging, { recursive: true });
-  const tables = await importTables(staging, schema, files, options, progress);
+  const layout = options.layout ?? 'by-item';
+  const imported = await importTables(staging, schema, files, { ...options, layout, progress });
+  const { tables } = imported;
   const counted = tables.map((table) => ({ ...table, file: table.source!.file }));
   const releaseName = target.release ?? (target.isKnown ? likelyRelease(schema, counted) : 'unknown');
   const reasons = [...complaints, ...rowCountComplaints(schema, releaseName, counted)];
@@ -110,16 +110,22 @@ export async function importDataset(home: Home, options: ImportOptions): Promise
     tables: [...tables],
     contentHash: datasetContentHash(tables),
     engineVersion,
-    options: { verify: options.verify ?? true, rowGroupSize: importRowGroupSize },
+    options: { verify: options.verify ?? true, layout, rowGroupSize: importRowGroupSize },
   };
   await publish(staging, folder, manifest, options);
   for (const reason of reasons.slice(0, 5)) progress.warn(`unverified: ${reason}`);
-  progress.done(`${options.name}: ${tables.length} tables, ${totalRows(tables).toLocaleString('en')} rows`);
+  progress.done(summaryOf(options.name, release, imported));
   return openDataset(home, options.name);
 }
 
-function totalRows(tables: readonly DatasetTable[]): number {
-  return tables.reduce((sum, table) => sum + table.rows, 0);
+/** What was read at which rate, and what the layout added to that. */
+function summaryOf(name: string, release: ReleaseFolder, imported: ImportedTables): string {
+  const rows = imported.tables.reduce((sum, table) => sum + table.rows, 0);
+  const bytes = release.files.reduce((sum, file) => sum + file.bytes, 0);
+  const seconds = Math.max(imported.readSeconds, 0.001);
+  const read = `${name}: ${imported.tables.length} tables, ${rows.toLocaleString('en')} rows, ${(bytes / 1e9).toFixed(2)} GB read in ${duration(seconds)} (${Math.round(rows / seconds).toLocaleString('en')} rows/s)`;
+  if (imported.laidOut.length === 0) return read;
+  return `${read}; ${imported.laidOut.join(', ')} sorted by item in ${duration(imported.layoutSeconds)}`;
 }
 
 function checksumsOf(schema: SourceSchema, release: string) {
@@ -193,122 +199,35 @@ async function checkDiskSpace(home: Home, release: ReleaseFolder): Promise<void>
   );
 }
 
-async function hashFiles(
+/**
+ * Hashes the files that a published list tells something about, before anything is imported. Where nothing is
+ * published a hash would be compared with nothing and cost a whole read; the content hash of the rows is kept anyway.
+ */
+async function identifyFiles(
   release: ReleaseFolder,
   published: PublishedChecksums,
   progress: Progress,
-): Promise<{ readonly files: readonly HashedFile[]; readonly complaints: readonly string[] }> {
-  const files: HashedFile[] = [];
+): Promise<{ readonly files: readonly IdentifiedFile[]; readonly complaints: readonly string[] }> {
+  const files: IdentifiedFile[] = [];
   const complaints: string[] = release.unknownFiles.map((file) => `${file}: belongs to no table`);
   for (const source of release.files) {
+    if (!isListed(source, published)) {
+      const { size, mtimeNs, ino } = await stat(source.path, { bigint: true });
+      files.push({ ...source, sha256: null, identity: `${size} ${mtimeNs} ${ino}`, isVouchedFor: false });
+      continue;
+    }
     progress.update(`checksums ${files.length + 1}/${release.files.length}: ${source.file}`);
     const sha256 = await sha256File(source.path);
     const complaint = checksumComplaint(source, sha256, published);
     if (complaint !== undefined) complaints.push(complaint);
-    files.push({ ...source, sha256, vouchedFor: isVouchedFor(source, sha256, published) });
+    files.push({
+      ...source,
+      sha256,
+      identity: sha256,
+      isVouchedFor: complaint === undefined && isVouchedFor(source, sha256, published),
+    });
   }
   return { files, complaints };
-}
-
-/** A finished table in the staging folder. */
-const stagedTableSchema = z.object({
-  madeFrom: z.string(),
-  table: datasetManifestSchema.shape.tables.element,
-});
-
-/** Everything that the stored bytes depend on. */
-function madeFrom(schema: SourceSchema, file: HashedFile): string {
-  return hashOf([
-    1,
-    file.sha256,
-    file.form,
-    file.table,
-    schema.nullStrings,
-    importRowGroupSize,
-    engineVersion,
-  ]);
-}
-
-async function stagedTable(path: string, recordPath: string, key: string): Promise<DatasetTable | undefined> {
-  const text = await readTextIfPresent(recordPath);
-  if (text === undefined || !existsSync(path)) return undefined;
-  const record = stagedTableSchema.safeParse(JSON.parse(text));
-  const isCurrent =
-    record.success && record.data.madeFrom === key && (await stat(path)).size === record.data.table.fileBytes;
-  return isCurrent ? record.data.table : undefined;
-}
-
-async function importTables(
-  staging: string,
-  schema: SourceSchema,
-  files: readonly HashedFile[],
-  options: ImportOptions,
-  progress: Progress,
-): Promise<readonly DatasetTable[]> {
-  // The largest file first, so that no long one is left over at the end.
-  const waiting = [...files].sort((a, b) => b.bytes - a.bytes);
-  const threads = options.threads ?? availableParallelism();
-  const workers = Math.max(1, Math.min(4, Math.floor(threads / 2)));
-  const memoryBytes = Math.floor((options.memoryBytes ?? 2 * 1024 ** 3) / workers);
-  const tables: DatasetTable[] = [];
-  const tracker = new ImportProgress(progress, files);
-  let hasFailed = false;
-  const work = async (index: number): Promise<void> => {
-    await using session = await DuckSession.open({
-      memoryBytes,
-      threads: Math.max(1, Math.floor(threads / workers)),
-    });
-    await session.run(`set temp_directory = ${literal(join(staging, `spill-${index}.tmp`))}`);
-    for (let file = waiting.shift(); file !== undefined && !hasFailed; file = waiting.shift()) {
-      tracker.begin(file, session);
-      tables.push(await importOne(session, staging, schema, file));
-      tracker.end(file, tables.at(-1)!.rows);
-    }
-  };
-  const results = await Promise.allSettled(
-    Array.from({ length: workers }, async (_, index) => {
-      try {
-        await work(index);
-      } catch (thrown) {
-        hasFailed = true;
-        throw thrown;
-      }
-    }),
-  );
-  tracker.stop();
-  const failure = results.find((result) => result.status === 'rejected');
-  if (failure !== undefined) throw failure.reason;
-  return tables.sort((a, b) => (`${a.schema}.${a.table}` < `${b.schema}.${b.table}` ? -1 : 1));
-}
-
-async function importOne(
-  session: DuckSession,
-  staging: string,
-  schema: SourceSchema,
-  file: HashedFile,
-): Promise<DatasetTable> {
-  const path = parquetPath({ folder: staging }, file.table.schema, file.table.name);
-  const recordPath = path.replace(/\.parquet$/, '.import.json');
-  const key = madeFrom(schema, file);
-  const kept = await stagedTable(path, recordPath, key);
-  if (kept !== undefined) return kept;
-  const written = await importTable(session, file, path, {
-    nullStrings: schema.nullStrings,
-    isVouchedFor: file.vouchedFor,
-  });
-  const table: DatasetTable = {
-    schema: file.table.schema,
-    table: file.table.name,
-    rows: written.rows,
-    columns: [...written.columns],
-    sortedBy: file.table.sortedBy ?? [],
-    fileBytes: (await stat(path)).size,
-    fileSha256: written.fileSha256,
-    contentHash: written.contentHash,
-    source: { file: file.file, bytes: file.bytes, sha256: file.sha256 },
-  };
-  await writeJsonAtomic(recordPath, { madeFrom: key, table });
-  return table;
 }
 
 /** Makes the staged tables the dataset: manifest last, then one rename. */
@@ -319,9 +238,7 @@ async function publish(
   options: ImportOptions,
 ): Promise<void> {
   for (const { schema, table } of manifest.tables) {
-    await rm(parquetPath({ folder: staging }, schema, table).replace(/\.parquet$/, '.import.json'), {
-      force: true,
-    });
+    await rm(recordPathOf(parquetPath({ folder: staging }, schema, table)), { force: true });
   }
   await writeJsonAtomic(join(staging, 'dataset.json'), manifest);
   await placeDataset(staging, folder, options.replace === true);
