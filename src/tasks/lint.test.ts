@@ -1,9 +1,9 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DuckSession } from '../duck/session.js';
-import { benchmarkFolder } from '../support/home.js';
+import { benchmarkFolder, packageRoot } from '../support/home.js';
 import { instructionFindings } from './lint/instruction-rules.js';
 import { type Finding, lintContent } from './lint.js';
 import { loadTasks } from './load-tasks.js';
@@ -360,6 +360,27 @@ describe('a violation of each rule is caught:', () => {
       ].map((file) => join(folder, file)),
     );
     expect(findings.filter((finding) => !touched.has(finding.file))).toEqual([]);
+  });
+
+  it('(no rule is left out)', async () => {
+    const sources = [join(packageRoot(), 'src/tasks/lint.ts')];
+    for (const name of await readdir(join(packageRoot(), 'src/tasks/lint'))) {
+      if (!name.endsWith('.test.ts')) sources.push(join(packageRoot(), 'src/tasks/lint', name));
+    }
+    const texts = await Promise.all(sources.map((file) => readFile(file, 'utf8')));
+    const rules = texts.flatMap((text) =>
+      [...text.matchAll(/(?:rule: |add\(\s*|finding\(\s*)'([a-z]+-[a-z-]+)'/g)].map(([, rule]) => rule ?? ''),
+    );
+    const shownElsewhere = [
+      'content-invalid',
+      'decoy-superset',
+      'stray-file',
+      'family-record',
+      'reference-file',
+    ];
+    const shown = [...planted.map(({ rule }) => rule), ...shownElsewhere];
+    expect([...new Set(rules)].filter((rule) => !shown.includes(rule))).toEqual([]);
+    expect(rules.length).toBeGreaterThan(35);
   });
 
   it('content that cannot be loaded is one finding with its place', async () => {
