@@ -13,8 +13,10 @@ import { quickstartCommand } from './commands/quickstart.js';
 import { referencesCommand } from './commands/references.js';
 import { runCommand } from './commands/run.js';
 import { sandboxCommand } from './commands/sandbox.js';
+import { schemasCommand } from './commands/schemas.js';
 import { skillsCommand } from './commands/skills.js';
 import { tasksCommand } from './commands/tasks.js';
+import { transcriptCommand } from './commands/transcript.js';
 
 /** Exit codes: 0 done, 1 the check or run failed, 2 wrong use or bad input, 130 interrupted. */
 const exitCodes = { failed: 1, wrongUse: 2, interrupted: 130 } as const;
@@ -36,10 +38,12 @@ export function buildProgram(): Command {
     dataCommand(),
     conceptsCommand(),
     referencesCommand(),
+    schemasCommand(),
     tasksCommand(),
     skillsCommand(),
     runCommand(),
     evaluateCommand(),
+    transcriptCommand(),
     campaignCommand(),
     analyzeCommand(),
     sandboxCommand(),
