@@ -3,12 +3,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Agent, Effort } from '../agents/agent.js';
 import { agentNamed } from '../agents/agents.js';
 import { runGates } from '../audit/gates.js';
+import { parseSchema } from '../conditions/presented-names.js';
 import { chooseDataset, type Dataset } from '../datasets/dataset.js';
 import { readPrices } from '../gateway/prices.js';
 import { providersFromEnvironment } from '../gateway/providers.js';
 import type { RunEnvironment } from '../runs/attempt.js';
 import { readAttestations } from '../runs/data-use.js';
-import type { CellRequest } from '../runs/prepare.js';
+import { type CellRequest, defaultSchemaSeed } from '../runs/prepare.js';
 import { currentRootfs } from '../sandboxes/rootfs.js';
 import type { SandboxLimits } from '../sandboxes/sandbox.js';
 import { sandboxOf } from '../sandboxes/sandboxes.js';
@@ -27,6 +28,8 @@ export interface RunOptions {
   readonly provider?: string;
   readonly dataset?: string;
   readonly protocol: string;
+  readonly schema: string;
+  readonly schemaSeed: string;
   readonly sandbox: string;
   readonly timeout?: number;
   readonly memory: number;
@@ -53,6 +56,8 @@ export function withRunOptions(command: Command): Command {
     )
     .option('--dataset <name>', 'default: the fullest dataset of the kind the task needs')
     .option('--protocol <name>', 'named set of benchmark choices', defaultProtocolName)
+    .option('--schema <name>', 'how the database is presented: native, obfuscated or restructured', 'native')
+    .option('--schema-seed <text>', 'seed of the names of a transformed schema', defaultSchemaSeed)
     .option(
       '--sandbox <kind>',
       'bubblewrap, docker, podman, or process (no isolation, for development)',
@@ -153,6 +158,8 @@ export async function setUpRuns(
         condition,
         protocol,
         dataset: await known,
+        schema: parseSchema(options.schema),
+        schemaSeed: options.schemaSeed,
         agent,
         cliVersion: availability.version ?? null,
         rootfsDigest: sandbox.rootfsDigest,

@@ -25,7 +25,7 @@ import { emptyAttempt } from './attempt-record.js';
 import type { Attestation } from './data-use.js';
 import { type AttemptVerdict, verdictOf } from './failure.js';
 import type { CanaryReport, RunGates } from './gates.js';
-import { type PreparedCell, schemasOf } from './prepare.js';
+import type { PreparedCell } from './prepare.js';
 import type { Attempt } from './result.js';
 
 /** Where and with what runs are made; the same for every run of a campaign. */
@@ -210,7 +210,7 @@ async function databaseFor(sandbox: Sandbox, prepared: PreparedCell, scratch: st
   return buildTaskDatabase(prepared.relations, {
     farmRoot: join(scratch, 'farm'),
     folder: join(scratch, 'views'),
-    emptySchemas: schemasOf(prepared.request.dataset),
+    emptySchemas: prepared.emptySchemas,
     copies: true,
   });
 }

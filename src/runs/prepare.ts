@@ -4,9 +4,12 @@ import { buildConcepts } from '../concepts/build.js';
 import { derivedSchema, loadConcepts } from '../concepts/concept.js';
 import { type ConceptGraph, conceptGraph } from '../concepts/graph.js';
 import { type ContextPackage, contextPackage } from '../conditions/context-package.js';
+import { presentedNames } from '../conditions/presented-names.js';
 import { type Dataset, parquetPath } from '../datasets/dataset.js';
 import { DuckSession } from '../duck/session.js';
 import { buildReferences, type Reference } from '../references/build.js';
+import type { SchemaName } from '../schemas/presentation.js';
+import { presentedRelations } from '../schemas/presented-database.js';
 import { type AllowedRelation, buildTaskDatabase, type TaskDatabase } from '../schemas/task-database.js';
 import { sha256 } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
@@ -24,6 +27,9 @@ export interface CellRequest {
   readonly condition: string;
   readonly protocol: Protocol;
   readonly dataset: Dataset;
+  /** How the database is presented, default `native`; a transformed one is drawn from `schemaSeed`. */
+  readonly schema?: SchemaName;
+  readonly schemaSeed?: string;
   readonly agent: Agent;
   /** CLI version as probed, null for built-in agents. */
   readonly cliVersion: string | null;
@@ -41,9 +47,14 @@ export interface PreparedCell {
   readonly context: ContextPackage;
   readonly reference: Reference;
   readonly relations: readonly AllowedRelation[];
+  /** Schemas that exist in the task database even when nothing is left in them. */
+  readonly emptySchemas: readonly string[];
   readonly taskDatabase: TaskDatabase;
   readonly queryText: string | undefined;
 }
+
+/** Seed of the names of a transformed schema when none is given. */
+export const defaultSchemaSeed = '1';
 
 /** Short, neutral, on the host and inside alike; see architecture, decision 2. */
 export function farmRoot(environment: NodeJS.ProcessEnv = process.env): string {
@@ -70,26 +81,40 @@ export class CellPreparation {
   ) {}
 
   async prepare(request: CellRequest): Promise<PreparedCell> {
-    const { task, dataset, protocol, agent } = request;
+    const { task, dataset, protocol, agent, schema = 'native' } = request;
+    const seed = request.schemaSeed ?? defaultSchemaSeed;
     const context = contextPackage({
       task,
       condition: parseCondition(request.condition),
       protocol,
-      schema: 'native',
+      schema,
       skillFolder: agent.skillFolder,
+      ...(schema === 'native' ? {} : { presented: await presentedNames({ task, protocol, schema, seed }) }),
     });
     const reference = await this.referenceOf(dataset, task.reference);
-    const relations = await this.relationsFor(task, protocol, dataset);
+    const left = await this.relationsFor(task, protocol, dataset);
+    const { relations, schemas: emptySchemas } =
+      schema === 'native'
+        ? { relations: left, schemas: schemasOf(dataset) }
+        : await presentedRelations({
+            home: this.home,
+            dataset,
+            relations: left,
+            schema,
+            seed,
+            protocol,
+            progress: this.progress,
+          });
     const taskDatabase = await buildTaskDatabase(relations, {
       farmRoot: farmRoot(),
       folder: this.home.taskDatabases,
-      emptySchemas: schemasOf(dataset),
+      emptySchemas,
     });
     const queryText = request.queryFile === undefined ? undefined : await readFile(request.queryFile, 'utf8');
     const cell: Cell = {
       task: task.name,
       condition: request.condition,
-      schema: 'native',
+      schema,
       protocol: protocol.name,
       dataset: dataset.name,
       datasetHash: dataset.contentHash,
@@ -106,7 +131,7 @@ export class CellPreparation {
         query: queryText === undefined ? null : sha256(queryText),
       },
     };
-    return { cell, request, context, reference, relations, taskDatabase, queryText };
+    return { cell, request, context, reference, relations, emptySchemas, taskDatabase, queryText };
   }
 
   /** Relations that the task leaves in its database, with their files. */

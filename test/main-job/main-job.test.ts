@@ -238,6 +238,24 @@ describe.skipIf(!bubblewrap.available)('the main job', () => {
     expect(result.reasons).toContain('the agent was handed the answer');
   }, 60_000);
 
+  test('a transformed schema shows codes only, and the same reference judges it', async () => {
+    const words = [
+      'run',
+      'mimic-sirs-24h-raw',
+      '--agent',
+      'reference',
+      '--schema',
+      'obfuscated',
+      '--dataset',
+      dataset,
+    ];
+    const result = JSON.parse((await m4bench(home, [...words, '--json'])).stdout) as RunResult;
+    expect(result).toMatchObject({ reward: 1, cell: { schema: 'obfuscated' } });
+    const attempt = join(home, 'campaigns', 'adhoc', 'runs', result.runId, 'attempts', '1');
+    const instruction = await readFile(join(attempt, 'instruction.md'), 'utf8');
+    expect(instruction).not.toMatch(/mimiciv_|chartevents|labevents/);
+  }, 120_000);
+
   test('an agent that writes nothing scores 0 as its own failure', async () => {
     const call = await m4bench(home, [
       'run',
