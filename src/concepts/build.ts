@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Dataset, parquetPath } from '../datasets/dataset.js';
 import {
@@ -20,8 +21,9 @@ export interface BuildConceptsOptions {
   readonly progress?: Progress;
   /** Memory limit of DuckDB in bytes, default 2 GiB. */
   readonly memoryBytes?: number;
+  /** Threads in all, default as many as the machine has. */
   readonly threads?: number;
-  /** Queries that run side by side, default 2. */
+  /** Concepts that are built side by side, default as many as there are threads, 4 at most. */
   readonly lanes?: number;
   /** Builds again what is current. */
   readonly force?: boolean;
@@ -59,9 +61,13 @@ export async function buildConcepts(
     );
   }
   const progress = options.progress ?? silentProgress;
+  const threads = options.threads ?? availableParallelism();
+  const lanes = Math.max(1, options.lanes ?? Math.min(threads, 4));
   await using session = await DuckSession.open({
     ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
-    ...(options.threads === undefined ? {} : { threads: options.threads }),
+    // Every lane works on its own query with a thread of its own; DuckDB's workers, which all lanes share, are what
+    // is left. One query per thread costs a sixth less than several threads per query, which wait for one another.
+    threads: Math.max(1, threads - lanes + 1),
   });
   await removeAbandonedParquet(join(dataset.folder, derivedSchema));
   const concepts = await loadConcepts(options.folder);
@@ -70,7 +76,7 @@ export async function buildConcepts(
   await createParquetViews(session, baseRelations(dataset, nodes));
   await session.run(`create schema if not exists ${derivedSchema}`);
   // Awaited here: the session must stay open until the last table is written.
-  return await new ConceptBuild(session, dataset, nodes, options, progress).run();
+  return await new ConceptBuild(session, dataset, nodes, options, lanes, progress).run();
 }
 
 /** Parquet files of the base tables that the nodes read; an absent one is an error naming the concept. */
@@ -91,6 +97,25 @@ function baseRelations(dataset: Dataset, nodes: readonly ConceptNode[]): readonl
   return [...relations.values()];
 }
 
+/**
+ * Nodes in the order in which free lanes take them: first what the longest chain of tables waits for, then what
+ * reads most bytes, so that no long one is left over at the end.
+ */
+function byUrgency(nodes: readonly ConceptNode[], dataset: Dataset): readonly ConceptNode[] {
+  const bytes = new Map(dataset.tables.map((entry) => [`${entry.schema}.${entry.table}`, entry.fileBytes]));
+  const chains = new Map<string, number>();
+  // Against the build order every reader comes before what it reads.
+  for (const { concept, derivedTables } of [...nodes].reverse()) {
+    const above = (chains.get(concept.table) ?? 0) + 1;
+    for (const table of derivedTables) chains.set(table, Math.max(chains.get(table) ?? 0, above));
+  }
+  const read = (node: ConceptNode): number =>
+    node.baseRelations.reduce((sum, { schema, table }) => sum + (bytes.get(`${schema}.${table}`) ?? 0), 0);
+  return [...nodes].sort(
+    (a, b) => (chains.get(b.concept.table) ?? 0) - (chains.get(a.concept.table) ?? 0) || read(b) - read(a),
+  );
+}
+
 /** One build: a ready queue over the graph, drained by a few lanes. */
 class ConceptBuild {
   private readonly finished = new Map<string, BuiltConcept>();
@@ -103,9 +128,10 @@ class ConceptBuild {
     private readonly dataset: Dataset,
     private readonly nodes: readonly ConceptNode[],
     private readonly options: BuildConceptsOptions,
+    private readonly lanes: number,
     private readonly progress: Progress,
   ) {
-    this.waiting = [...nodes];
+    this.waiting = [...byUrgency(nodes, dataset)];
     this.baseHashes = new Map(
       dataset.tables.map((entry) => [`${entry.schema}.${entry.table}`, entry.contentHash]),
     );
@@ -113,9 +139,8 @@ class ConceptBuild {
 
   async run(): Promise<readonly BuiltConcept[]> {
     const running = new Set<Promise<void>>();
-    const lanes = Math.max(1, this.options.lanes ?? 2);
     while (this.failure === undefined && (this.waiting.length > 0 || running.size > 0)) {
-      const ready = running.size < lanes ? this.takeReady() : undefined;
+      const ready = running.size < this.lanes ? this.takeReady() : undefined;
       if (ready !== undefined) {
         const task: Promise<void> = this.buildOne(ready)
           .catch((thrown: unknown) => {
