@@ -57,6 +57,8 @@ export function containerArguments(layout: ContainerLayout, command: CommandSpec
   delete environment.M4BENCH_GATEWAY_URL;
   if (layout.gatewaySocket !== undefined) environment.M4BENCH_GATEWAY_URL = INSIDE_GATEWAY_URL;
   const readOnly = (source: string, target: string): string[] => ['--mount', mountWord(source, target, true)];
+  // Names that engines add; one that the command asks for stays.
+  const added = ['HOSTNAME', 'container', 'TERM'].filter((name) => !Object.hasOwn(command.environment, name));
   return [
     'run',
     '--interactive',
@@ -96,8 +98,8 @@ export function containerArguments(layout: ContainerLayout, command: CommandSpec
     ...['--workdir', INSIDE_WORK],
     ...Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
     ...['--entrypoint', '/bin/bash', layout.image],
-    // The engines add names of their own; `-p` keeps bash from reading a start-up file.
-    ...['-p', '-c', 'unset HOSTNAME container; exec "$@"', 'start'],
+    // `-p` keeps bash from reading a start-up file.
+    ...['-p', '-c', `unset ${added.join(' ')}; exec "$@"`, 'start'],
     ...(layout.filterFile === undefined
       ? []
       : ['/usr/bin/python3', '-I', '-S', `${TOOLS_ROOT}/tools/filter.py`, INSIDE_FILTER]),
