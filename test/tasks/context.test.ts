@@ -81,6 +81,67 @@ describe('every task in every condition', () => {
   });
 });
 
+describe('the library of with-skill-all', () => {
+  const pool = async (name: string, protocolName: string): Promise<readonly string[]> => {
+    const task = await findTask(name);
+    const given = contextPackage({
+      task,
+      condition: 'with-skill-all',
+      protocol: await loadProtocol(protocolName),
+      skillFolder,
+      schema: 'native',
+    });
+    const texts = Object.values(filesOf(given));
+    return task.material.library
+      .filter(({ text }) => texts.includes(text))
+      .map(({ name: skill, variant }) => `${skill}/${variant}`)
+      .sort();
+  };
+  const common = [
+    'apsiii-score/common',
+    'baseline-creatinine/common',
+    'comorbidity-score/common',
+    'sapsii-score/common',
+    'sepsis-3-cohort/common',
+    'sirs-criteria/common',
+    'suspicion-of-infection/common',
+  ];
+
+  it('is the published one under published-2026: standard texts, and eICU texts of GCS and OASIS, for every task', async () => {
+    const published = [
+      ...common,
+      'gcs-calculation/eicu',
+      'kdigo-aki-staging/standard',
+      'meld-score/standard',
+      'oasis-score/eicu',
+      'sofa-score/raw',
+      'urine-output-rate/standard',
+      'vasopressor-equivalents/standard',
+      'ventilation-classification/standard',
+    ].sort();
+    expect(await pool('mimic-kdigo-48h-raw', 'published-2026')).toEqual(published);
+    expect(await pool('eicu-oasis', 'published-2026')).toEqual(published);
+  });
+
+  it('fits the task under m4bench-1', async () => {
+    const fitting = [
+      ...common,
+      'gcs-calculation/mimic-iv',
+      'kdigo-aki-staging/raw',
+      'meld-score/raw',
+      'oasis-score/mimic-iv',
+      'sofa-score/raw',
+      'urine-output-rate/raw',
+      'vasopressor-equivalents/raw',
+      'ventilation-classification/raw',
+    ].sort();
+    expect(await pool('mimic-kdigo-48h-raw', 'm4bench-1')).toEqual(fitting);
+    expect(await pool('eicu-oasis', 'm4bench-1')).toEqual(
+      fitting.map((text) => (/^(gcs|oasis)-/.test(text) ? text.replace('mimic-iv', 'eicu') : text)).sort(),
+    );
+  });
+});
+
 describe('transformed schemas', () => {
   it.each([
     ['mimic-sofa-24h', 'obfuscated', 'm4bench-1'],
