@@ -63,7 +63,10 @@ async function sourceOf(request: ReferenceRequest, wanted: ReadonlySet<string>):
     const csv = { session, file, isGzip: real.endsWith('.gz'), wanted, limits: unlimited, scratch };
     return await inFileOrder(session, await csvSource(csv));
   } catch (thrown) {
-    const reason = thrown instanceof Refusal ? thrown.message : `${errorClassOf(messageOf(thrown))}.`;
+    const reason =
+      thrown instanceof Refusal
+        ? thrown.message.replace(/^The output /, 'It ')
+        : `${errorClassOf(messageOf(thrown))}.`;
     throw new Refusal('reference-invalid', `The reference cannot be read. ${reason}`);
   }
 }
