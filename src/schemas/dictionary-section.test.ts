@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type NativeCatalog, nativeCatalog } from './catalog.js';
 import { loadSchemaDescriptions, type SchemaDescriptions } from './descriptions.js';
 import { buildDictionary, codedTable, type SchemaDictionary } from './dictionary.js';
-import { dictionarySection } from './dictionary-section.js';
+import { dictionarySection, nativeSection } from './dictionary-section.js';
 import { presentationOf, type TransformedSchema, transformedSchemas } from './presentation.js';
 import { presentedNames } from './presented-tables.js';
 
@@ -130,4 +130,15 @@ describe.each(transformedSchemas)('the complete dictionary of the %s schema', (s
       'code of the table in which records of the item stand',
     );
   });
+});
+
+test('the native schema can be described in the same words', () => {
+  const relations = [...catalog.values()].filter(({ isDerived }) => !isDerived);
+  const native = nativeSection(catalog, descriptions, relations);
+  const { text } = sectionOf('obfuscated', complete, (name) => !name.startsWith('mimiciv_derived.'));
+  const meanings = (section: string): string[] =>
+    [...section.matchAll(/^\| (.+) \| `[^`]+` \|$/gm)].map((match) => match[1]!).sort();
+  const ofWords = 'code of the table in which records of the item stand';
+  expect(meanings(native)).toEqual(meanings(text).filter((meaning) => meaning !== ofWords));
+  expect(native).toContain('| ICU stay identifier | `stay_id` |');
 });

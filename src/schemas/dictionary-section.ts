@@ -1,4 +1,5 @@
 import { M4BenchError } from '../support/errors.js';
+import type { NativeCatalog } from './catalog.js';
 import type { SchemaDescriptions } from './descriptions.js';
 import type { SchemaDictionary } from './dictionary.js';
 import { type Merge, mergeOf, mergesOf } from './merges.js';
@@ -34,6 +35,50 @@ export function dictionarySection(request: DictionarySectionRequest): string {
   return request.protocol.schemaDictionary === 'published'
     ? publishedSection(request)
     : completeSection(request);
+}
+
+/**
+ * The same descriptions for the native schema, so that the native condition can be told as much as the transformed
+ * ones and the three differ in names and shapes only. Pure.
+ */
+export function nativeSection(
+  catalog: NativeCatalog,
+  descriptions: SchemaDescriptions,
+  relations: readonly CodedRelation[],
+): string {
+  const entries = [...catalog.values()];
+  const same = (names: readonly string[]): Record<string, string> =>
+    Object.fromEntries(names.map((name) => [name, name]));
+  const dictionary: SchemaDictionary = {
+    schemaVersion: 1,
+    id: 'native',
+    schema: 'obfuscated',
+    names: 'sorted',
+    seed: 'sorted',
+    merges: 'lossless',
+    perturb: [],
+    schemas: same(entries.map(({ schema }) => schema)),
+    tables: same([...catalog.keys()]),
+    columns: same(entries.flatMap(({ columns }) => columns.map(({ name }) => name))),
+    mergedTables: {},
+    mergedColumns: {},
+    columnOrder: Object.fromEntries(
+      entries.map(({ schema, table: name, columns }) => [
+        `${schema}.${name}`,
+        columns.map((column) => column.name),
+      ]),
+    ),
+  };
+  const section = completeSection({
+    dictionary,
+    descriptions,
+    relations,
+    protocol: { schemaDictionary: 'complete' },
+  });
+  return section.replace(
+    opening,
+    `## Schema dictionary\n\nThe tables below say what each name of this database stands for.`,
+  );
 }
 
 function publishedSection({ dictionary, descriptions }: DictionarySectionRequest): string {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { hashOf } from '../support/hashing.js';
 import type { NativeCatalog } from './catalog.js';
-import { allocateCodes } from './codes.js';
-import { mergedColumns, mergesOf } from './merges.js';
+import { allocateCodes, type CodeKind } from './codes.js';
+import { mergedColumns, mergesOf, originalsOf } from './merges.js';
 import {
   drawKey,
   type Presentation,
@@ -40,65 +40,57 @@ export type SchemaDictionary = z.infer<typeof schemaDictionarySchema>;
 
 /** Draws the dictionary of a presentation; pure. Equal arguments give an equal dictionary, byte for byte. */
 export function buildDictionary(catalog: NativeCatalog, presentation: Presentation): SchemaDictionary {
-  const tables = [...catalog.keys()].sort();
-  const schemas = [...new Set([...catalog.values()].map((entry) => entry.schema))].sort();
-  const columns = [
-    ...new Set([...catalog.values()].flatMap((entry) => entry.columns.map((column) => column.name))),
-  ].sort();
+  const natives = {
+    schemas: [...new Set([...catalog.values()].map((entry) => entry.schema))].sort(),
+    tables: [...catalog.keys()].sort(),
+    columns: [
+      ...new Set([...catalog.values()].flatMap((entry) => entry.columns.map((column) => column.name))),
+    ].sort(),
+  };
   const merged = mergesOf(presentation);
+  const discriminatorNames = merged.flatMap((merge) => (merge.kind === 'union' ? [merge.discriminator] : []));
+  const mergedNames = merged.map((merge) => merge.name);
   const codes = allocateCodes(presentation, {
-    schemas,
-    tables,
-    columns,
-    mergedTables: merged.map((merge) => merge.name),
-    mergedColumns: merged.flatMap((merge) => (merge.kind === 'union' ? [merge.discriminator] : [])),
+    ...natives,
+    mergedTables: mergedNames,
+    mergedColumns: discriminatorNames,
   });
-  const schemaOf = (table: string): string => codes.get(`schema ${table.split('.')[0]}`)!;
-  const columnCode = (name: string): string => codes.get(`column ${name}`)!;
+  const coded = (kind: CodeKind, name: string): string => codes.get(`${kind} ${name}`)!;
+  const inSchema = (kind: CodeKind, table: string): string =>
+    `${coded('schema', table.split('.')[0]!)}.${coded(kind, table)}`;
+  const all = (kind: CodeKind, list: readonly string[], code = coded): Record<string, string> =>
+    Object.fromEntries(list.map((name) => [name, code(kind, name)]));
+
   const columnOrder: Record<string, string[]> = {};
   const order = (table: string, inOrder: readonly string[]): void => {
     columnOrder[table] =
       presentation.names === 'sorted' ? [...inOrder] : shuffled(presentation.seed, table, inOrder);
   };
-  const tableCodes: Record<string, string> = {};
-  const swallowed = new Set(
-    merged.flatMap((merge) =>
-      merge.kind === 'union'
-        ? merge.parts.map((part) => part.original)
-        : [merge.patients, merge.admissions, merge.stays],
-    ),
-  );
-  for (const table of tables) {
-    const code = `${schemaOf(table)}.${codes.get(`table ${table}`)}`;
-    tableCodes[table] = code;
-    if (!swallowed.has(table)) {
-      order(
-        code,
-        catalog.get(table)!.columns.map(({ name }) => columnCode(name)),
-      );
-    }
-  }
-  const mergedTables: Record<string, string> = {};
-  const mergedColumnCodes: Record<string, string> = {};
-  for (const merge of merged) {
-    const code = `${schemaOf(merge.name)}.${codes.get(`merged-table ${merge.name}`)}`;
-    mergedTables[merge.name] = code;
-    const inOrder = mergedColumns(merge, catalog).map(({ name, isDiscriminator }) =>
-      isDiscriminator ? codes.get(`merged-column ${name}`)! : columnCode(name),
+  const swallowed = new Set(merged.flatMap(originalsOf));
+  for (const table of natives.tables.filter((name) => !swallowed.has(name))) {
+    order(
+      inSchema('table', table),
+      catalog.get(table)!.columns.map(({ name }) => coded('column', name)),
     );
-    if (merge.kind === 'union') mergedColumnCodes[merge.discriminator] = inOrder[0]!;
-    order(code, inOrder);
+  }
+  for (const merge of merged) {
+    order(
+      inSchema('merged-table', merge.name),
+      mergedColumns(merge, catalog).map(({ name, isDiscriminator }) =>
+        coded(isDiscriminator ? 'merged-column' : 'column', name),
+      ),
+    );
   }
   return {
     schemaVersion: 1,
     id: presentationId(presentation),
     ...presentation,
     perturb: [...presentation.perturb],
-    schemas: Object.fromEntries(schemas.map((schema) => [schema, codes.get(`schema ${schema}`)!])),
-    tables: tableCodes,
-    columns: Object.fromEntries(columns.map((column) => [column, columnCode(column)])),
-    mergedTables,
-    mergedColumns: mergedColumnCodes,
+    schemas: all('schema', natives.schemas),
+    tables: all('table', natives.tables, inSchema),
+    columns: all('column', natives.columns),
+    mergedTables: all('merged-table', mergedNames, inSchema),
+    mergedColumns: all('merged-column', discriminatorNames),
     columnOrder,
   };
 }

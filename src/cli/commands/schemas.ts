@@ -45,64 +45,67 @@ export function schemasCommand(): Command {
   );
   withSchemaOptions(
     schemas.command('build').description('write the transformed Parquet files; what is current is kept'),
-  ).action(async (options: SchemaOptions, command: Command) => {
-    const context = contextOf(command);
-    const rows = [];
-    for (const { lake, seconds } of await lakesOf(context, options)) {
-      const bytes = lake.tables.reduce((sum, { manifest }) => sum + manifest.fileBytes, 0);
-      rows.push({
-        schema: lake.dictionary.id,
-        tables: lake.tables.length,
-        written: lake.tables.filter((table) => table.wasBuilt).length,
-        rows: lake.tables.reduce((sum, { manifest }) => sum + manifest.rows, 0),
-        megabytes: Number((bytes / 1e6).toFixed(1)),
-        seconds: Number(seconds.toFixed(1)),
-        folder: lake.folder,
-      });
-    }
-    context.say(
-      toText({ columns: ['schema', 'tables', 'written', 'rows', 'megabytes', 'seconds', 'folder'], rows }),
-    );
-    context.json({ schemas: rows });
-  });
-
+  ).action((options: SchemaOptions, command: Command) => buildSchemas(contextOf(command), options));
   withSchemaOptions(
     schemas
       .command('verify')
       .description('build, then prove from the bytes on disk that nothing was lost or changed'),
-  ).action(async (options: SchemaOptions, command: Command) => {
-    const context = contextOf(command);
-    const proofs: Equivalence[] = [];
-    for (const { lake } of await lakesOf(context, options)) {
-      const started = performance.now();
-      const proof = await proveEquivalence({ home: context.home, lake, progress: context.progress });
-      proofs.push(proof);
-      sayProof(context, proof, (performance.now() - started) / 1000, equivalencePath(lake.folder));
-    }
-    context.json({ schemas: proofs });
-    if (proofs.some((proof) => !proof.isVerified)) process.exitCode = 1;
-  });
-
+  ).action((options: SchemaOptions, command: Command) => verifySchemas(contextOf(command), options));
   withSchemaOptions(
     schemas
       .command('translate')
       .description('a reference query, or a file with one SELECT, carried to the transformed schema')
       .argument('<query>', 'key of a reference, for example meld-24h, or a .sql file'),
-  ).action(async (query: string, options: SchemaOptions, command: Command) => {
-    const context = contextOf(command);
-    const dataset = await chooseDataset(context.home, 'mimic-iv', options.dataset);
-    const sql = await nativeQuery(query);
-    const carried: { schema: string; sql: string }[] = [];
-    for (const presentation of await presentationsOf(options)) {
-      const lake = await describeLake({ home: context.home, dataset, presentation });
-      await using translator = await SqlTranslator.open(lake);
-      const translated = await translator.translate(sql, query);
-      carried.push({ schema: lake.dictionary.id, sql: translated.sql });
-      context.say(`-- ${lake.dictionary.id}\n${translated.sql};\n`);
-    }
-    context.json({ query, schemas: carried });
-  });
+  ).action((query: string, options: SchemaOptions, command: Command) =>
+    translateQuery(contextOf(command), query, options),
+  );
   return schemas;
+}
+
+async function buildSchemas(context: CliContext, options: SchemaOptions): Promise<void> {
+  const rows = [];
+  for (const { lake, seconds } of await lakesOf(context, options)) {
+    const bytes = lake.tables.reduce((sum, { manifest }) => sum + manifest.fileBytes, 0);
+    rows.push({
+      schema: lake.dictionary.id,
+      tables: lake.tables.length,
+      written: lake.tables.filter((table) => table.wasBuilt).length,
+      rows: lake.tables.reduce((sum, { manifest }) => sum + manifest.rows, 0),
+      megabytes: Number((bytes / 1e6).toFixed(1)),
+      seconds: Number(seconds.toFixed(1)),
+      folder: lake.folder,
+    });
+  }
+  context.say(
+    toText({ columns: ['schema', 'tables', 'written', 'rows', 'megabytes', 'seconds', 'folder'], rows }),
+  );
+  context.json({ schemas: rows });
+}
+
+async function verifySchemas(context: CliContext, options: SchemaOptions): Promise<void> {
+  const proofs: Equivalence[] = [];
+  for (const { lake } of await lakesOf(context, options)) {
+    const started = performance.now();
+    const proof = await proveEquivalence({ home: context.home, lake, progress: context.progress });
+    proofs.push(proof);
+    sayProof(context, proof, (performance.now() - started) / 1000, equivalencePath(lake.folder));
+  }
+  context.json({ schemas: proofs });
+  if (proofs.some((proof) => !proof.isVerified)) process.exitCode = 1;
+}
+
+async function translateQuery(context: CliContext, query: string, options: SchemaOptions): Promise<void> {
+  const dataset = await chooseDataset(context.home, 'mimic-iv', options.dataset);
+  const sql = await nativeQuery(query);
+  const carried: { schema: string; sql: string }[] = [];
+  for (const presentation of await presentationsOf(options)) {
+    const lake = await describeLake({ home: context.home, dataset, presentation });
+    await using translator = await SqlTranslator.open(lake);
+    const translated = await translator.translate(sql, query);
+    carried.push({ schema: lake.dictionary.id, sql: translated.sql });
+    context.say(`-- ${lake.dictionary.id}\n${translated.sql};\n`);
+  }
+  context.json({ query, schemas: carried });
 }
 
 async function nativeQuery(query: string): Promise<string> {
