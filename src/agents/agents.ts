@@ -2,8 +2,10 @@ import { suggestionFor } from '../support/closest-name.js';
 import { M4BenchError } from '../support/errors.js';
 import type { Agent } from './agent.js';
 import type { AgentSettings } from './agent-settings.js';
+import { basicAgent } from './basic.js';
 import { claudeAgent } from './claude.js';
 import { codexAgent } from './codex.js';
+import { commandAgent } from './command.js';
 import { emptyAgent } from './empty.js';
 import { geminiAgent } from './gemini.js';
 import { opencodeAgent } from './opencode.js';
@@ -18,6 +20,7 @@ const AGENTS: Readonly<Record<string, (settings: AgentSettings) => Agent>> = {
   gemini: geminiAgent,
   pi: piAgent,
   opencode: opencodeAgent,
+  basic: () => basicAgent(),
   sql: sqlAgent,
   reference: referenceAgent,
   empty: emptyAgent,
@@ -26,13 +29,17 @@ const AGENTS: Readonly<Record<string, (settings: AgentSettings) => Agent>> = {
 /** Names of all agents, in the order in which they are listed. */
 export const agentNames: readonly string[] = Object.keys(AGENTS);
 
-/** The agent of a name. Throws `AGENT_UNKNOWN`, with the nearest name, for any other. */
+/**
+ * The agent of a name, or the one that a TOML file describes (a name that ends in `.toml` is a path). Throws
+ * `AGENT_UNKNOWN`, with the nearest name, for any other, and `AGENT_FILE_INVALID` for a file that does not hold one.
+ */
 export function agentNamed(name: string, settings: AgentSettings): Agent {
+  if (name.endsWith('.toml')) return commandAgent(name, agentNames, settings);
   const make = Object.hasOwn(AGENTS, name) ? AGENTS[name] : undefined;
   if (make !== undefined) return make(settings);
   throw new M4BenchError(
     'AGENT_UNKNOWN',
     `There is no agent "${name}".`,
-    `${suggestionFor(name, agentNames)}Known agents: ${agentNames.join(', ')}.`,
+    `${suggestionFor(name, agentNames)}Known agents: ${agentNames.join(', ')}; or name a TOML file that describes one (docs/agents.md).`,
   );
 }

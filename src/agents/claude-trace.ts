@@ -38,7 +38,6 @@ const eventSchema = z.object({
   timestamp: timeField,
   // system/init
   claude_code_version: textField,
-  model: textField,
   skills: namesField,
   // system/api_retry
   error_status: numberField,
@@ -139,8 +138,8 @@ function takeEvent(draft: TranscriptDraft, record: TraceRecord): boolean {
 
 function takeSystem(draft: TranscriptDraft, event: Event): void {
   if (event.subtype === 'init') {
+    // Its model is what was asked, perhaps with a mark such as "[1m]"; who answered is in the messages.
     noteVersion(draft, event.claude_code_version);
-    noteModel(draft, event.model);
     for (const skill of event.skills) noteSkill(draft, skill);
   }
   if (event.subtype === 'api_retry')
@@ -188,7 +187,7 @@ function takeEnd(draft: TranscriptDraft, event: Event): void {
   if (event.modelUsage === undefined) return;
   let total: TokenCounts = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
   for (const [model, usage] of Object.entries(event.modelUsage)) {
-    noteModel(draft, model);
+    noteModel(draft, model.replace(/\[[^\]]*\]$/, ''));
     if (usage === undefined) continue;
     const cachedInput = total.cachedInput + usage.cacheReadInputTokens;
     const cacheWrite = total.cacheWrite + usage.cacheCreationInputTokens;

@@ -97,6 +97,11 @@ function dependenciesOf(folder: string): readonly string[] {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     readonly dependencies?: Readonly<Record<string, string>>;
     readonly optionalDependencies?: Readonly<Record<string, string>>;
+    readonly peerDependencies?: Readonly<Record<string, string>>;
   };
-  return Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+  return Object.keys({
+    ...manifest.dependencies,
+    ...manifest.optionalDependencies,
+    ...manifest.peerDependencies,
+  });
 }

@@ -1,5 +1,6 @@
 import { suggestionFor } from '../support/closest-name.js';
 import { M4BenchError } from '../support/errors.js';
+import { readBasicTrace } from './basic-trace.js';
 import { readClaudeTrace } from './claude-trace.js';
 import { readCodexTrace } from './codex-trace.js';
 import { readGeminiTrace } from './gemini-trace.js';
@@ -39,6 +40,10 @@ const FORMATS: Readonly<Record<TraceFormat, FormatEntry>> = {
   opencode: {
     read: readOpencodeTrace,
     isTypical: (record) => 'sessionID' in record,
+  },
+  basic: {
+    read: readBasicTrace,
+    isTypical: (record) => hasType(record, 'start') && record.agent === 'm4bench-basic',
   },
   text: { read: readTextTrace, isTypical: () => false },
 };

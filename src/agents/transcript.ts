@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { TokenCounts, TraceReading } from './agent.js';
 
 /** Trace formats that can be read, by the agent that writes them; `text` is anything without structure. */
-export const traceFormatSchema = z.enum(['codex', 'claude', 'gemini', 'pi', 'opencode', 'text']);
+export const traceFormatSchema = z.enum(['codex', 'claude', 'gemini', 'pi', 'opencode', 'basic', 'text']);
 export type TraceFormat = z.infer<typeof traceFormatSchema>;
 
 const count = z.number().int().nonnegative();

@@ -23,7 +23,8 @@ import {
 /** What differs between the CLIs; the tests below are the same for all. */
 export interface CliFacts {
   readonly name: string;
-  readonly packageName: keyof typeof manifest.dependencies;
+  /** Null for the agent that is part of the benchmark. */
+  readonly packageName: keyof typeof manifest.dependencies | null;
   /** Tools that it declares, all of them local. */
   readonly tools: readonly string[];
   /** Requests beside the model's that it makes and the gateway answers itself. */
@@ -65,11 +66,11 @@ export async function testCli(cli: CliFacts, more: (play: Play) => void = () => 
     });
     afterAll(() => runs[Symbol.asyncDispose]());
 
-    test('is the version that the lock file pins', () => {
-      expect(availability.version).toBe(manifest.dependencies[cli.packageName]);
+    test.skipIf(cli.packageName === null)('is the version that the lock file pins', () => {
+      expect(availability.version).toBe(manifest.dependencies[cli.packageName!]);
     });
     testSolving(cli, agent, play);
-    testConfinement(cli, play);
+    testConfinement(play);
     testFailures(cli, play);
     more(play);
   });
@@ -113,34 +114,21 @@ function testSolving(cli: CliFacts, agent: Agent, play: Play): void {
     expect(timed.turns.map(({ tokens }) => tokens?.input)).toEqual([1000, 1100, 1200, 1300, 1400]);
   });
 
-  test('passes on an instruction longer than one argument may be, and whatever stands in it', async () => {
+  test('passes on an instruction longer than one argument may be, to a model of any name', async () => {
+    const model = cli.oddModel ?? 'scripted';
     const instruction = `${'All columns are described here.\n'.repeat(8_000)}@nobody /exit $HOME \`id\` end-marker`;
-    const { server, output } = await play([{ shell: 'echo x > output.csv' }, { message: 'Done.' }], {
+    const { server, output, summary } = await play([{ shell: 'echo x > output.csv' }, { message: 'Done.' }], {
+      model,
       request: { instruction },
     });
     expect(instruction.length).toBeGreaterThan(128 * 1024);
     expect(JSON.stringify(server.exchanges.map(({ body }) => body))).toContain('$HOME `id` end-marker');
     expect(output).toBe('x\n');
-  });
-
-  test.skipIf(cli.oddModel === null)('asks for a model of an odd name by that name', async () => {
-    const model = cli.oddModel!;
-    const { summary, verdict } = await play([{ shell: 'echo x > output.csv' }, { message: 'Done.' }], {
-      model,
-    });
-    expect(verdict.class).toBe('judged');
     expect(summary.models).toEqual([model]);
   });
 }
 
-function testConfinement(cli: CliFacts, play: Play): void {
-  test('declares local tools only, and knows no skill where none was placed', async () => {
-    const { server, summary } = await play([{ message: 'Nothing to do.' }], { hasSkill: false });
-    expect([...server.toolsOf('scripted')].sort()).toEqual([...cli.tools].sort());
-    expect(summary).toMatchObject({ skillsOffered: [], hostedToolsRemoved: [] });
-    expect(JSON.stringify(server.exchangesOf('scripted'))).not.toContain('<location>');
-  });
-
+function testConfinement(play: Play): void {
   test('sees neither a provider key nor a network, and reaches the gateway only', async () => {
     const probes = [
       'env | sort',
@@ -210,15 +198,46 @@ function testFailures(cli: CliFacts, play: Play): void {
     expect(played.transcript.ending).toBe('unstated');
   });
 
-  test('that writes no file is an agent failure', async () => {
-    const played = await play([{ message: 'I did nothing.' }]);
+  test('that writes no file is an agent failure; it declared local tools only and knew no skill', async () => {
+    const { server, ...played } = await play([{ message: 'I did nothing.' }], { hasSkill: false });
     expect(played.outcome.exitCode).toBe(0);
     expect(played.verdict).toEqual({ class: 'agent', reason: 'no output.csv' });
     expect(played.transcript.finalText).toBe('I did nothing.');
+    expect([...server.toolsOf('scripted')].sort()).toEqual([...cli.tools].sort());
+    expect(played.summary).toMatchObject({ skillsOffered: [], hostedToolsRemoved: [] });
+    // How CLIs list the skills that they know.
+    expect(JSON.stringify(server.exchangesOf('scripted'))).not.toMatch(/<location>|SKILL\.md\)/);
   });
 }
 
 /** The gateway put the provider's key in, in whatever header the provider takes it. */
 function holdsKey(headers: Readonly<Record<string, string>>): boolean {
   return Object.values(headers).some((value) => value === PROVIDER_KEY || value === `Bearer ${PROVIDER_KEY}`);
+}
+
+/** The providers other than the default one, each with the API that it speaks. */
+export const OTHER_PROVIDERS: readonly Route[] = [
+  { name: 'openai', keyHeader: 'authorization-bearer', protocols: ['openai-responses'] },
+  { name: 'anthropic', keyHeader: 'x-api-key', protocols: ['anthropic-messages'] },
+  { name: 'gemini', keyHeader: 'x-goog-api-key', protocols: ['gemini'] },
+];
+
+/** For agents that speak every provider's own API: a small task through each of them, and what is counted. */
+export function testOtherProviders(play: Play): void {
+  test.each(OTHER_PROVIDERS)('speaks the API of $name when it is sent there', async (route) => {
+    const played = await play([{ shell: 'echo x > output.csv' }, { message: 'Done.' }], {
+      route,
+      request: { provider: route.name },
+    });
+    expect(played.output).toBe('x\n');
+    expect(played.exchanges.map(({ protocol }) => protocol)).toEqual([
+      route.protocols[0],
+      route.protocols[0],
+    ]);
+    // Steps 0 and 1 of `usageOfStep`.
+    const stated = { input: 2100, cachedInput: 10, output: 101 };
+    expect(played.summary.tokens).toMatchObject(stated);
+    expect(played.trace.tokens).toMatchObject(stated);
+    expect(played.trace.commands).toEqual(['echo x > output.csv']);
+  });
 }

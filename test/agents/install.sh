@@ -1,6 +1,5 @@
 #!/bin/sh
-# Installs the agent CLIs at the versions of package-lock.json, into node_modules beside this file.
-# Not `npm ci`: it refuses the lock where a registry lacks the packages of some other platform.
+# Installs the agent CLIs at the versions of package-lock.json, into node_modules beside this file, unless they are there.
 set -eu
 cd "$(dirname "$0")"
-exec npm install --no-save --include=optional --no-audit --no-fund --loglevel=error
+npm ls >/dev/null 2>&1 || npm ci --include=optional --no-audit --no-fund

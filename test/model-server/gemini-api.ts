@@ -4,6 +4,8 @@ import type { ModelRequest, StatedUsage, Turn } from './scenario.js';
 
 const partSchema = z.looseObject({
   text: z.string().optional(),
+  functionCall: z.looseObject({ id: z.string().optional(), name: z.string() }).optional(),
+  thoughtSignature: z.string().optional(),
   functionResponse: z
     .looseObject({ id: z.string().optional(), name: z.string(), response: z.unknown().optional() })
     .optional(),
@@ -25,8 +27,13 @@ export const geminiApi: ModelProtocol = {
   readRequest: (body, path) => {
     const request = requestSchema.parse(body);
     const [, model, method] = PATH.exec(path)!;
-    const responses = request.contents.flatMap(({ parts }) =>
-      parts.flatMap(({ functionResponse }) => functionResponse ?? []),
+    const parts = request.contents.flatMap((content) => content.parts);
+    const responses = parts.flatMap(({ functionResponse }) => functionResponse ?? []);
+    // Ids are optional in this protocol; clients that drop them still return the signature of the call.
+    const callIds = parts.flatMap(({ functionCall, thoughtSignature }) =>
+      functionCall === undefined
+        ? []
+        : (functionCall.id ?? Buffer.from(thoughtSignature ?? '', 'base64').toString('utf8')),
     );
     const last = responses.at(-1)?.response;
     return {
@@ -37,7 +44,7 @@ export const geminiApi: ModelProtocol = {
         ({ functionDeclarations, ...hosted }) =>
           functionDeclarations?.map(({ name }) => name) ?? Object.keys(hosted),
       ),
-      answeredCalls: responses.flatMap(({ id }) => id ?? []),
+      answeredCalls: responses.flatMap(({ id }, index) => id ?? callIds[index] ?? []),
       lastToolOutput: last === undefined ? undefined : JSON.stringify(last),
       conversation: JSON.stringify(request.contents.find(({ role }) => role === 'user')),
     };
@@ -73,7 +80,10 @@ function partsOf(request: ModelRequest, turn: Extract<Turn, { kind: 'reply' }>):
   if (turn.text !== undefined) parts.push({ text: turn.text });
   if (turn.call !== undefined) {
     const shell = shellCallFor(request.tools, turn.call);
-    parts.push({ functionCall: { id: turn.call.id, name: shell.tool, args: shell.arguments } });
+    parts.push({
+      functionCall: { id: turn.call.id, name: shell.tool, args: shell.arguments },
+      thoughtSignature: Buffer.from(turn.call.id, 'utf8').toString('base64'),
+    });
   }
   return parts;
 }

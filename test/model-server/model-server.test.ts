@@ -120,6 +120,57 @@ describe('Responses API', () => {
   });
 });
 
+describe('Gemini API', () => {
+  const generate = (contents: unknown[]): object => ({
+    contents: [{ role: 'user', parts: [{ text: 'Do it.' }] }, ...contents],
+    tools: [
+      { functionDeclarations: [{ name: 'run_shell_command' }], googleSearch: {} },
+      { codeExecution: {} },
+    ],
+  });
+  const path = (method: string): string => `/gemini/v1beta/models/m:${method}`;
+
+  test('takes the model from the path, calls the shell tool, then ends', async () => {
+    const server = await start({ m: SHELL_THEN_END });
+    const first = JSON.parse((await post(server, path('generateContent'), generate([]))).text);
+    const call = first.candidates[0].content.parts[0];
+    expect(call).toMatchObject({ functionCall: { name: 'run_shell_command', args: { command: 'ls' } } });
+    const { id } = call.functionCall as { id: string };
+    const answer = (named: object): object => ({
+      role: 'user',
+      parts: [{ functionResponse: { name: 'run_shell_command', response: { output: 'x' }, ...named } }],
+    });
+    const said = { role: 'model', parts: [{ ...call, functionCall: { name: 'run_shell_command' } }] };
+    // A client may return the id, or the signature of the call only.
+    for (const contents of [[answer({ id })], [said, answer({})]]) {
+      const second = await post(server, path('generateContent'), generate(contents));
+      expect(second.text).toContain('Done.');
+    }
+    expect([...server.toolsOf('m')]).toEqual(['run_shell_command', 'codeExecution']);
+  });
+
+  test('streams with usage that leaves the thoughts out of the answer', async () => {
+    const server = await start({ m: [{ message: 'Done.' }] });
+    const reply = await post(server, `${path('streamGenerateContent')}?alt=sse`, generate([]));
+    expect(eventsIn(reply.text)).toMatchObject([
+      {
+        candidates: [{ content: { parts: [{ text: 'Done.' }] }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 45, thoughtsTokenCount: 5 },
+        modelVersion: 'm',
+      },
+    ]);
+  });
+
+  test('fails as the real one does, with the wait in the body', async () => {
+    const server = await start({ m: [{ fail: 429, retryAfterSeconds: 3 }] });
+    const reply = await post(server, path('generateContent'), generate([]));
+    expect(reply.status).toBe(429);
+    expect(JSON.parse(reply.text)).toMatchObject({
+      error: { code: 429, status: 'RESOURCE_EXHAUSTED', details: [{ retryDelay: '3s' }] },
+    });
+  });
+});
+
 describe('Chat Completions API', () => {
   const chat = (messages: unknown[], stream = false): object => ({
     model: 'm',
