@@ -8,16 +8,19 @@ export function checksumKey(file: string): string {
   return file.replaceAll('\\', '/').replace(/^\.\//, '').toLowerCase();
 }
 
-/** Reads a `SHA256SUMS.txt`: hash, white space, path per line. Undefined when there is no such file. */
+/** Lines of a `SHA256SUMS.txt`: hash, white space, path. Other lines are left out. */
+export function parseChecksums(text: string): readonly { readonly file: string; readonly sha256: string }[] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    const found = /^([0-9a-fA-F]{64})\s+\*?(.+?)\s*$/.exec(line);
+    return found === null ? [] : [{ file: found[2]!, sha256: found[1]!.toLowerCase() }];
+  });
+}
+
+/** Reads a `SHA256SUMS.txt`. Undefined when there is no such file. */
 export async function readChecksumFile(path: string): Promise<ChecksumList | undefined> {
   const text = await readTextIfPresent(path);
   if (text === undefined) return undefined;
-  const list = new Map<string, string>();
-  for (const line of text.split(/\r?\n/)) {
-    const found = /^([0-9a-fA-F]{64})\s+\*?(.+?)\s*$/.exec(line);
-    if (found !== null) list.set(checksumKey(found[2]!), found[1]!.toLowerCase());
-  }
-  return list;
+  return new Map(parseChecksums(text).map(({ file, sha256 }) => [checksumKey(file), sha256]));
 }
 
 /** The same form from a table embedded in a source schema. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { engineVersion } from '../duck/engine.js';
 import { M4BenchError } from '../support/errors.js';
@@ -112,6 +112,7 @@ export async function importDataset(home: Home, options: ImportOptions): Promise
     engineVersion,
     options: { verify: options.verify ?? true, layout, rowGroupSize: importRowGroupSize },
   };
+  await keepLicence(release, staging);
   await publish(staging, folder, manifest, options);
   for (const reason of reasons.slice(0, 5)) progress.warn(`unverified: ${reason}`);
   progress.done(summaryOf(options.name, release, imported));
@@ -228,6 +229,14 @@ async function identifyFiles(
     });
   }
   return { files, complaints };
+}
+
+/** The licence goes where the data goes. */
+async function keepLicence(release: ReleaseFolder, staging: string): Promise<void> {
+  for (const name of await readdir(release.path)) {
+    if (/^licen[cs]e\.txt$/i.test(name))
+      await copyFile(join(release.path, name), join(staging, 'LICENSE.txt'));
+  }
 }
 
 /** Makes the staged tables the dataset: manifest last, then one rename. */
