@@ -127,8 +127,10 @@ def main():
     started = time.monotonic()
     result = answer(request)
     seconds = time.monotonic() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"seconds": seconds, "peakBytes": peak, "result": result}))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = used.ru_utime + used.ru_stime
+    peak = used.ru_maxrss * 1024
+    print(json.dumps({"seconds": seconds, "cpuSeconds": cpu, "peakBytes": peak, "result": result}))
 
 
 if __name__ == "__main__":
