@@ -1,7 +1,6 @@
 import { describeQuery, type ParquetColumn } from '../duck/parquet.js';
 import { DuckSession } from '../duck/session.js';
 import { identifier, relation as qualified } from '../duck/sql.js';
-import { relationsRead } from '../duck/syntax-tree.js';
 import { createParquetViews } from '../duck/views.js';
 import { messageOf } from '../support/errors.js';
 import { createEmptyTables, type NativeCatalog, type NativeRelation, qualifiedName } from './catalog.js';
@@ -17,7 +16,16 @@ import { schemaWordColumns, schemaWordMap } from './schema-words.js';
 import type { PresentedRelation } from './sql-from.js';
 import { rewriteQuery } from './sql-rewrite.js';
 import type { ScopeColumn } from './sql-scope.js';
-import { isNode, notTranslatable, parseTree, printTree, type TreeNode } from './sql-tree.js';
+import {
+  isNode,
+  notTranslatable,
+  parseTree,
+  printTree,
+  type Tree,
+  type TreeNode,
+  textOf,
+  textsOf,
+} from './sql-tree.js';
 import type { ValueCodec } from './value-codec.js';
 import type { ValueMap } from './value-map.js';
 
@@ -87,7 +95,7 @@ export class SqlTranslator implements AsyncDisposable {
   async translate(sql: string, origin: string): Promise<TranslatedQuery> {
     const native = await this.describe(sql, origin, 'on the native schema');
     const statement = await parseTree(this.session, sql, origin);
-    const substitutes = await this.substitutesFor(sql, origin);
+    const substitutes = await this.substitutesFor(statement);
     let unnamed = 0;
     const { node } = rewriteQuery(
       {
@@ -157,17 +165,12 @@ export class SqlTranslator implements AsyncDisposable {
     return map === undefined || map.size === 0 ? undefined : map;
   }
 
-  /** Sub-queries of the unmerged relations that a query reads, in case the order of their columns matters. */
-  private async substitutesFor(
-    sql: string,
-    origin: string,
-  ): Promise<ReadonlyMap<PresentedRelation, TreeNode>> {
+  /** Sub-queries of the relations whose columns a query names by position, as in `icustays as s(a, b)`. */
+  private async substitutesFor(statement: TreeNode): Promise<ReadonlyMap<PresentedRelation, TreeNode>> {
     const substitutes = new Map<PresentedRelation, TreeNode>();
-    for (const { schema, table } of await relationsRead(this.session, sql, origin)) {
-      const name = `${schema}.${table}`.toLowerCase();
+    for (const name of relationsByPosition(statement)) {
       const found = this.relations.get(name);
-      if (found === undefined) continue;
-      substitutes.set(found, found.substitute ?? (await this.substitute(name)));
+      if (found !== undefined) substitutes.set(found, found.substitute ?? (await this.substitute(name)));
     }
     return substitutes;
   }
@@ -213,6 +216,15 @@ export class SqlTranslator implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.session[Symbol.asyncDispose]();
   }
+}
+
+/** Lower-case `schema.table` of the tables that a query gives a list of column aliases. */
+function relationsByPosition(tree: Tree): readonly string[] {
+  if (Array.isArray(tree)) return tree.flatMap(relationsByPosition);
+  if (!isNode(tree)) return [];
+  const isByPosition = tree.type === 'BASE_TABLE' && textsOf(tree.column_name_alias).length > 0;
+  const own = isByPosition ? [`${textOf(tree.schema_name)}.${textOf(tree.table_name)}`.toLowerCase()] : [];
+  return [...own, ...Object.values(tree).flatMap(relationsByPosition)];
 }
 
 function allPresented({ catalog, dictionary, codecs }: TranslatorOptions): readonly PresentedTable[] {

@@ -6,6 +6,7 @@ import type { Dataset } from '../../src/datasets/dataset.js';
 import { writeParquet } from '../../src/duck/parquet.js';
 import { DuckSession } from '../../src/duck/session.js';
 import { identifier, literal } from '../../src/duck/sql.js';
+import { type NativeCatalog, nativeCatalog } from '../../src/schemas/catalog.js';
 import { codedColumn, codedDiscriminator } from '../../src/schemas/dictionary.js';
 import { proveEquivalence } from '../../src/schemas/equivalence.js';
 import { buildLake, type SchemaLake } from '../../src/schemas/lake.js';
@@ -26,12 +27,14 @@ const published = { schemaNames: 'sorted', merges: 'published' } as const;
 let root: string;
 let home: Home;
 let dataset: Dataset;
+let catalog: NativeCatalog;
 let faultyLakes = 0;
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'm4bench-schemas-'));
   home = homeAt(root);
   dataset = await handMadeDataset(home);
+  catalog = await nativeCatalog(dataset);
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
@@ -51,6 +54,7 @@ function lakeOf(
   return buildLake({
     home,
     dataset,
+    catalog,
     presentation: presentationOf({ schema, seed, protocol, ...(perturb === undefined ? {} : { perturb }) }),
     ...rest,
   });

@@ -6,6 +6,7 @@ import { type Dataset, parquetPath } from '../../src/datasets/dataset.js';
 import { DuckSession, type Row } from '../../src/duck/session.js';
 import { identifier, literal } from '../../src/duck/sql.js';
 import { buildReferences } from '../../src/references/build.js';
+import { nativeCatalog } from '../../src/schemas/catalog.js';
 import { codedColumn } from '../../src/schemas/dictionary.js';
 import { proveEquivalence } from '../../src/schemas/equivalence.js';
 import { buildLake, type SchemaLake } from '../../src/schemas/lake.js';
@@ -33,6 +34,7 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'm4bench-perturb-'));
   home = homeAt(root);
   dataset = await handMadeDataset(home);
+  const catalog = await nativeCatalog(dataset);
   const relations = [
     ...dataset.tables.map(({ schema, table }) => `${schema}.${table}`),
     ...derived.map((table) => `mimiciv_derived.${table}`),
@@ -43,7 +45,7 @@ beforeAll(async () => {
       protocol: { schemaNames: 'seeded', merges: 'lossless' },
       perturb,
     });
-    lakes.set(perturb.join(), await buildLake({ home, dataset, presentation, relations }));
+    lakes.set(perturb.join(), await buildLake({ home, dataset, catalog, presentation, relations }));
   }
 });
 afterAll(() => rm(root, { recursive: true, force: true }));

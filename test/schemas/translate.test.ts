@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Dataset, parquetPath } from '../../src/datasets/dataset.js';
 import { DuckSession } from '../../src/duck/session.js';
 import { createParquetViews } from '../../src/duck/views.js';
+import { nativeCatalog } from '../../src/schemas/catalog.js';
 import { buildLake, type SchemaLake } from '../../src/schemas/lake.js';
 import { presentationOf, transformedSchemas } from '../../src/schemas/presentation.js';
 import { SqlTranslator } from '../../src/schemas/sql-translator.js';
@@ -114,10 +115,11 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'm4bench-translate-'));
   const home = homeAt(root);
   dataset = await handMadeDataset(home);
+  const catalog = await nativeCatalog(dataset);
   const relations = dataset.tables.map(({ schema, table }) => `${schema}.${table}`);
   for (const schema of transformedSchemas) {
     const presentation = presentationOf({ schema, protocol: { schemaNames: 'seeded', merges: 'lossless' } });
-    lakes.set(schema, await buildLake({ home, dataset, presentation, relations }));
+    lakes.set(schema, await buildLake({ home, dataset, catalog, presentation, relations }));
   }
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
