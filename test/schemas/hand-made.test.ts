@@ -139,6 +139,32 @@ describe('the restructured lake', () => {
     expect(proof.isVerified).toBe(true);
   });
 
+  test('writes table names that stand in the data as codes, or leaves them as published', async () => {
+    const written = async (lake: SchemaLake): Promise<readonly unknown[]> => {
+      await using session = await DuckSession.open({ threads: 1 });
+      const column = identifier(codedColumn(lake.dictionary, 'linksto'));
+      const file = literal(fileOf(lake, 'mimiciv_icu.item_reference'));
+      const rows = await session.rows(
+        `select distinct ${column} as word from read_parquet(${file}) where ${column} is not null order by 1`,
+      );
+      return rows.map(({ word }) => word);
+    };
+    const lake = await sharedLake('restructured');
+    const code = (name: string): string => lake.dictionary.mergedTables[name]!.split('.')[1]!;
+    expect(await written(lake)).toEqual(
+      [
+        `${code('mimiciv_icu.observations')}:chart`,
+        `${code('mimiciv_icu.flows')}:in`,
+        `${code('mimiciv_icu.flows')}:out`,
+      ].sort(),
+    );
+    expect(await written(await lakeOf('restructured', { protocol: published, relations: few }))).toEqual([
+      'chartevents',
+      'inputevents',
+      'outputevents',
+    ]);
+  });
+
   test('as published, has columns in the published order', async () => {
     const { dictionary } = await lakeOf('restructured', { protocol: published, relations: few });
     const order = dictionary.columnOrder[dictionary.mergedTables['mimiciv_icu.item_reference']!]!;
