@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { attestedSkills } from './attested-skills.js';
 import { type MeasuredExchange, readMeasuredExchanges, withGatewayTimes } from './gateway-times.js';
 import { readTranscript } from './trace-formats.js';
 import type { Transcript } from './transcript.js';
@@ -149,6 +150,19 @@ describe('times from the gateway', () => {
     expect(await readMeasuredExchanges(path)).toEqual([five[0], five[1]]);
     expect(await readMeasuredExchanges(join(folder, 'missing'))).toEqual([]);
   });
+});
+
+test('skills are attested by the list of the CLI and by what was read', async () => {
+  const claude = await readTranscript('claude', join(import.meta.dirname, 'traces', 'claude-answered.jsonl'));
+  const skill = (name: string, bodyProbe: string) => ({ name, description: 'd', bodyProbe });
+  const planted = [
+    skill('sirs-score', 'never read'),
+    skill('other', 'Write SIRS of\n  each stay to output.csv.'),
+    skill('third', ''),
+  ];
+  // The trace lists `sirs-score`; the second text is what `cat instruction.md` printed.
+  expect(attestedSkills(claude, planted)).toEqual({ offered: ['sirs-score', 'other'], opened: ['other'] });
+  expect(attestedSkills(codex, planted.slice(0, 1))).toEqual({ offered: [], opened: [] });
 });
 
 test('a transcript is made of the recorded bytes alone', async () => {
