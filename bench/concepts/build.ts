@@ -1,7 +1,7 @@
 /**
  * A process of its own that builds all concepts of a lake, written and hashed.
  * Arguments: home folder, dataset name, threads, lanes. Prints one JSON document: seconds in all and per table,
- * the peak of resident memory, and, with one lane, that peak per table.
+ * the peak of resident memory, and, with one lane, processor time and that peak per table.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { buildConcepts } from '../../src/concepts/build.js';
@@ -19,8 +19,10 @@ function peakBytes(): number {
 
 const dataset = await openDataset(homeAt(home), name);
 const peaks = new Map<string, number>();
+const cpuSeconds = new Map<string, number>();
 let highest = 0;
 let current = '';
+let cpuBefore = process.cpuUsage();
 const started = performance.now();
 const cpu = process.cpuUsage();
 const built = await buildConcepts(dataset, {
@@ -32,10 +34,14 @@ const built = await buildConcepts(dataset, {
       if (lanes !== '1') return;
       highest = Math.max(highest, peakBytes());
       current = text.split(' ')[1] ?? '';
+      cpuBefore = process.cpuUsage();
       writeFileSync('/proc/self/clear_refs', '5'); // forget the peak
     },
     done: () => {
-      if (lanes === '1') peaks.set(current, peakBytes());
+      if (lanes !== '1') return;
+      peaks.set(current, peakBytes());
+      const { user, system } = process.cpuUsage(cpuBefore);
+      cpuSeconds.set(current, (user + system) / 1e6);
     },
     warn: () => {},
   },
@@ -49,6 +55,7 @@ const measurement: BuildMeasurement = {
     table,
     rows: manifest.rows,
     seconds,
+    cpuSeconds: cpuSeconds.get(table) ?? null,
     peakBytes: peaks.get(table) ?? null,
   })),
 };

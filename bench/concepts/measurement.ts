@@ -13,6 +13,8 @@ export interface BuildMeasurement {
     readonly table: string;
     readonly rows: number;
     readonly seconds: number;
+    /** Processor time; null where several are built at a time. */
+    readonly cpuSeconds: number | null;
     /** Peak of resident memory while this table was built; null where several are built at a time. */
     readonly peakBytes: number | null;
   }[];
