@@ -4,7 +4,7 @@ import type { DuckSession } from '../duck/session.js';
 import { identifier, literal } from '../duck/sql.js';
 import { messageOf } from '../support/errors.js';
 import { CsvNormalForm, type CsvRecords, unescapedSql } from './csv-records.js';
-import { PlainCsvCheck, Utf8Check } from './csv-structure.js';
+import { type PlainCsv, PlainCsvCheck, Utf8Check } from './csv-structure.js';
 import type { EvaluationLimits } from './limits.js';
 import type { OpenedFile } from './output-file.js';
 import { Refusal } from './refusal.js';
@@ -15,6 +15,8 @@ export interface CsvRequest {
   readonly session: DuckSession;
   readonly file: OpenedFile;
   readonly isGzip: boolean;
+  /** What `checkPlain` comes to, begun early; for a gzip file it is left out. */
+  readonly plain?: Promise<PlainCsv | undefined>;
   /** Names of the columns to keep; absent ones are simply not in the result. */
   readonly wanted: ReadonlySet<string>;
   readonly limits: EvaluationLimits;
@@ -33,7 +35,7 @@ const smallFileBytes = 16 * 1024 ** 2;
  * @throws Refusal when the file cannot be read under the rules, or is over a limit.
  */
 export async function csvSource(request: CsvRequest): Promise<TableSource> {
-  const plain = request.isGzip ? undefined : await checkPlain(request.file);
+  const plain = request.isGzip ? undefined : await (request.plain ?? checkPlain(request.file));
   const source =
     plain === undefined
       ? await normalFormSource(request)
@@ -61,7 +63,12 @@ function columnsOf(
   return found;
 }
 
-async function checkPlain(file: OpenedFile) {
+/**
+ * One look at all bytes: the facts of a plainly written file, undefined for any other.
+ *
+ * @throws Refusal when the bytes before the first oddity are not UTF-8.
+ */
+export async function checkPlain(file: OpenedFile): Promise<PlainCsv | undefined> {
   const utf8 = new Utf8Check();
   const check = new PlainCsvCheck();
   for await (const piece of file.pieces()) {

@@ -1,7 +1,7 @@
 import { DuckSession } from '../duck/session.js';
 import { messageOf } from '../support/errors.js';
 import type { OutputContract, Task } from '../tasks/task.js';
-import { csvSource } from './csv-source.js';
+import { checkPlain, csvSource } from './csv-source.js';
 import { Deadline } from './deadline.js';
 import { diagnose } from './diagnostics.js';
 import type { Evaluation, EvaluationExamples } from './evaluation.js';
@@ -81,6 +81,27 @@ async function evaluateIn(
   }
 }
 
+/** The output, opened and (a CSV file) looked through while other work goes on. */
+class OpeningOutput implements AsyncDisposable {
+  readonly opened: Promise<{ readonly file: OpenedFile; readonly plain?: ReturnType<typeof checkPlain> }>;
+
+  constructor(path: string, maxBytes: number, signal: AbortSignal) {
+    this.opened = OpenedFile.open(path, maxBytes, signal).then((file) => {
+      if (/\.(parquet|gz)$/.test(path)) return { file };
+      const plain = checkPlain(file);
+      plain.catch(() => {});
+      return { file, plain };
+    });
+    this.opened.catch(() => {});
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { file, plain } = await this.opened.catch(() => ({ file: undefined, plain: undefined }));
+    await plain?.catch(() => {});
+    await file?.[Symbol.asyncDispose]();
+  }
+}
+
 /** What is known when an evaluation fails midway. */
 interface Progress {
   truth?: Truth;
@@ -113,6 +134,9 @@ async function evaluateWithin(
 ): Promise<EvaluatedOutput> {
   const { contract } = request.task;
   await using scratch = new ScratchFolder();
+  // Begun at once, so that a large file is looked through while the engine reads the reference; its faults are told
+  // after the reference's own.
+  await using opening = new OpeningOutput(request.outputPath, limits.fileBytes, signal);
   const values = [...new Set([...contract.scoredColumns, ...contract.valueColumns])];
   const truth = await openReference({
     session,
@@ -123,13 +147,14 @@ async function evaluateWithin(
     scratch,
   });
   state.truth = truth;
-  await using file = await OpenedFile.open(request.outputPath, limits.fileBytes, signal);
+  const { file, plain } = await opening.opened;
   const wanted = new Set([...contract.keyColumns, ...values]);
   const output = request.outputPath.endsWith('.parquet')
     ? await parquetAsText(session, file, wanted, limits)
     : await csvSource({
         session,
         file,
+        ...(plain === undefined ? {} : { plain }),
         isGzip: request.outputPath.endsWith('.gz'),
         wanted,
         limits,
