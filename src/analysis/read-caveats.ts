@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { benchmarkFolder } from '../support/home.js';
-import { readTomlFile } from '../tasks/toml-file.js';
+import { readTomlFile } from '../support/toml-file.js';
 import { byCodePoint } from './moments.js';
 import type { ValidityCaveat } from './published-documents.js';
 

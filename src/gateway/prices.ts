@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { TokenCounts } from '../agents/agent.js';
 import { benchmarkFolder } from '../support/home.js';
-import { readTomlFile } from '../tasks/toml-file.js';
+import { readTomlFile } from '../support/toml-file.js';
 
 const dollars = z.number().nonnegative();
 

@@ -5,7 +5,7 @@ import type { Provider } from '../gateway/gateway-types.js';
 import { M4BenchError } from '../support/errors.js';
 import { readTextIfPresent } from '../support/files.js';
 import type { Home } from '../support/home.js';
-import { readTomlFile } from '../tasks/toml-file.js';
+import { readTomlFile } from '../support/toml-file.js';
 import type { RunEnvironment } from './attempt.js';
 import type { PreparedCell } from './prepare.js';
 import type { RunResult } from './result.js';

@@ -4,7 +4,7 @@ import type { DuckSession } from '../duck/session.js';
 import { identifier, literal } from '../duck/sql.js';
 import { M4BenchError } from '../support/errors.js';
 import { benchmarkFolder } from '../support/home.js';
-import { readTomlFile } from '../tasks/toml-file.js';
+import { readTomlFile } from '../support/toml-file.js';
 import { type NativeCatalog, type NativeRelation, qualifiedName } from './catalog.js';
 import type { ValueCodec } from './value-codec.js';
 import { mapTable, type ValueMap, type ValueMapRequest, valueMap } from './value-map.js';

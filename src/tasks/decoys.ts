@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { M4BenchError } from '../support/errors.js';
 import { benchmarkFolder } from '../support/home.js';
+import { readTomlFile } from '../support/toml-file.js';
 import { kebabName } from './family-file.js';
 import type { Skill } from './task.js';
-import { readTomlFile } from './toml-file.js';
 
 /** The decoy mappings of the benchmark; which one counts is a switch of the protocol. */
 export type DecoyMappingName = 'published' | 'far';

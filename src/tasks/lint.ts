@@ -7,6 +7,7 @@ import { loadSourceSchema } from '../datasets/source-schema.js';
 import { DuckSession } from '../duck/session.js';
 import { M4BenchError } from '../support/errors.js';
 import { benchmarkFolder } from '../support/home.js';
+import { readTomlFile } from '../support/toml-file.js';
 import { contractFindings, createEmptyDatabase } from './lint/contract-rules.js';
 import { decoyFindings } from './lint/decoy-rules.js';
 import { assetsFile, loadFamilyRecords, reviewersFile } from './lint/family-records.js';
@@ -26,7 +27,6 @@ import { removedRelationFindings, skillTextFindings, variantFindings } from './l
 import { tableNamesOf } from './lint/source-names.js';
 import { type LoadTasksOptions, loadTasks } from './load-tasks.js';
 import type { Task } from './task.js';
-import { readTomlFile } from './toml-file.js';
 
 export type { Finding } from './lint/finding.js';
 

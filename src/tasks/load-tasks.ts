@@ -5,6 +5,7 @@ import { suggestionFor } from '../support/closest-name.js';
 import { M4BenchError } from '../support/errors.js';
 import { readTextIfPresent } from '../support/files.js';
 import { benchmarkFolder } from '../support/home.js';
+import { readContentFile, readTomlFile } from '../support/toml-file.js';
 import type { ConditionName } from './condition.js';
 import { type DecoyMapping, decoyOf, loadDecoyMapping } from './decoys.js';
 import {
@@ -19,7 +20,6 @@ import { referenceSqlText } from './reference-sql.js';
 import { scoredColumnsOf } from './scored-columns.js';
 import { loadFamilySkills, subfolders } from './skill.js';
 import type { OutputContract, Skill, Task, TaskMaterial } from './task.js';
-import { readContentFile, readTomlFile } from './toml-file.js';
 
 export interface LoadTasksOptions {
   /** Folders of a user's own families (each a family, or holding families), added to the shipped ones. */

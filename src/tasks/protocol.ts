@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { suggestionFor } from '../support/closest-name.js';
 import { M4BenchError } from '../support/errors.js';
 import { benchmarkFolder } from '../support/home.js';
+import { readTomlFile } from '../support/toml-file.js';
 import { kebabName } from './family-file.js';
-import { readTomlFile } from './toml-file.js';
 
 const switched = <Value extends z.ZodType>(value: Value) =>
   z.strictObject({ value, reason: z.string().min(20, 'must say in a sentence why') });

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { M4BenchError } from '../support/errors.js';
+import { readContentFile } from '../support/toml-file.js';
 import { type SkillFrontMatter, skillFrontMatter, splitFrontMatter } from './front-matter.js';
 import type { Skill } from './task.js';
-import { readContentFile } from './toml-file.js';
 
 /** Checks the front matter of a skill text. Throws `SKILL_INVALID` naming file, field and remedy. */
 export function parseSkill(

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readTomlFile } from '../../support/toml-file.js';
 import { kebabName } from '../family-file.js';
-import { readTomlFile } from '../toml-file.js';
 
 const date = z
   .string()

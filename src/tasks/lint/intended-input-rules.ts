@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
+import { readTomlFile } from '../../support/toml-file.js';
 import { kebabName } from '../family-file.js';
 import { type ConceptReads, removedRelations } from '../removal.js';
 import type { Task } from '../task.js';
-import { readTomlFile } from '../toml-file.js';
 import type { Finding } from './finding.js';
 
 const intendedInputsFile = z.strictObject({

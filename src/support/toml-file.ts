@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parse, TomlError } from 'smol-toml';
 import type { z } from 'zod';
-import { suggestionFor } from '../support/closest-name.js';
-import { M4BenchError, messageOf } from '../support/errors.js';
+import { suggestionFor } from './closest-name.js';
+import { M4BenchError, messageOf } from './errors.js';
 
 /** Text of a content file. Throws `<code>` when it is missing or unreadable. */
 export async function readContentFile(file: string, code: string, what: string): Promise<string> {
