@@ -9,6 +9,13 @@ export { agentNamed, agentNames } from './agents/agents.js';
 export { rewardByTaskAndCondition, skillDeltas, skillEffect } from './analysis/skill-effect.js';
 export { type Table, toCsv, toMarkdown, toText } from './analysis/tables.js';
 // Campaigns and analysis.
+export { readIndex } from './campaigns/campaign-index.js';
+export {
+  type JournalLine,
+  type JournalReading,
+  type ResultEntry,
+  readJournal,
+} from './campaigns/journal.js';
 export { type CampaignPlan, freezePlan, planCampaign, readPlan } from './campaigns/plan.js';
 export { readResults, runCampaign } from './campaigns/run.js';
 // Concepts and references: derived tables and the tables outputs are scored against.

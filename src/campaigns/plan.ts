@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { cellSchema, runIdOf } from '../runs/cell.js';
+import { type Cell, cellSchema, runIdOf } from '../runs/cell.js';
 import type { PreparedCell } from '../runs/prepare.js';
 import { M4BenchError } from '../support/errors.js';
 import { readJson, readTextIfPresent, writeJsonAtomic } from '../support/files.js';
@@ -36,6 +36,8 @@ export type CampaignPlan = z.infer<typeof planSchema>;
 export interface CampaignFolder {
   readonly root: string;
   readonly plan: string;
+  /** See `journal.ts`. */
+  readonly journal: string;
   readonly runs: string;
   readonly analysis: string;
 }
@@ -46,6 +48,7 @@ export function campaignFolder(home: Home, name: string): CampaignFolder {
   return {
     root,
     plan: join(root, 'campaign.json'),
+    journal: join(root, 'journal.jsonl'),
     runs: join(root, 'runs'),
     analysis: join(root, 'analysis'),
   };
@@ -63,6 +66,13 @@ export interface PlanOptions {
 
 /** Lists every run of a campaign, conditions and trials interleaved at random so that drift falls on no one arm. */
 export function planCampaign(options: PlanOptions): CampaignPlan {
+  return planRuns({ ...options, cells: options.cells.map((prepared) => prepared.cell) });
+}
+
+/** The same from cells alone: a plan is a function of what is asked, not of what was built for it. */
+export function planRuns(
+  options: Omit<PlanOptions, 'cells'> & { readonly cells: readonly Cell[] },
+): CampaignPlan {
   if (!Number.isInteger(options.trials) || options.trials < 1) {
     throw new M4BenchError(
       'TRIALS_INVALID',
@@ -70,7 +80,7 @@ export function planCampaign(options: PlanOptions): CampaignPlan {
       'Give a whole number of at least 1.',
     );
   }
-  const cells = options.cells.map((prepared) => prepared.cell);
+  const cells = [...options.cells];
   const runs: PlannedRun[] = cells.flatMap((cell, index) =>
     Array.from({ length: options.trials }, (_, trial) => ({
       runId: runIdOf(cell, trial + 1),

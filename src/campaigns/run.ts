@@ -1,30 +1,11 @@
 import { join } from 'node:path';
 import type { PreparedCell } from '../runs/prepare.js';
-import { type RunResult, resultSchema } from '../runs/result.js';
+import type { RunResult } from '../runs/result.js';
 import { executeRun, type RunEnvironment } from '../runs/run.js';
-import { readTextIfPresent } from '../support/files.js';
-import { hashOf } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
 import { type Progress, silentProgress } from '../support/progress.js';
-import { type CampaignPlan, campaignFolder, type PlannedRun } from './plan.js';
-
-/** The result of a planned run when it is on disk, valid, and of exactly this cell and trial; else undefined. */
-export async function readResult(runFolder: string): Promise<RunResult | undefined> {
-  const text = await readTextIfPresent(join(runFolder, 'result.json'));
-  if (text === undefined) return undefined;
-  try {
-    return resultSchema.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-/** A run counts as done when its result is valid and its cell is the planned one. */
-export function isDone(plan: CampaignPlan, run: PlannedRun, result: RunResult | undefined): boolean {
-  return (
-    result !== undefined && result.trial === run.trial && hashOf(result.cell) === hashOf(plan.cells[run.cell])
-  );
-}
+import { entryOf, isDone, openIndex, readResult } from './campaign-index.js';
+import { type CampaignPlan, campaignFolder } from './plan.js';
 
 export interface RunCampaignOptions {
   readonly home: Home;
@@ -49,9 +30,10 @@ export async function runCampaign(options: RunCampaignOptions): Promise<Campaign
   const { plan, cells, home } = options;
   const progress = options.progress ?? silentProgress;
   const folder = campaignFolder(home, plan.name);
+  await using index = await openIndex(folder, plan);
   const results: RunResult[] = [];
   let ran = 0;
-  for (const [index, run] of plan.runs.entries()) {
+  for (const [position, run] of plan.runs.entries()) {
     const runFolder = join(folder.runs, run.runId);
     const present = await readResult(runFolder);
     if (present !== undefined && isDone(plan, run, present)) {
@@ -60,7 +42,9 @@ export async function runCampaign(options: RunCampaignOptions): Promise<Campaign
     }
     if (options.signal?.aborted) return { results, ran, kept: results.length - ran, interrupted: true };
     const cell = plan.cells[run.cell]!;
-    progress.update(`run ${index + 1}/${plan.runs.length} ${cell.task} ${cell.condition} trial ${run.trial}`);
+    progress.update(
+      `run ${position + 1}/${plan.runs.length} ${cell.task} ${cell.condition} trial ${run.trial}`,
+    );
     const result = await executeRun(options.environment, {
       campaign: plan.name,
       runFolder,
@@ -70,10 +54,12 @@ export async function runCampaign(options: RunCampaignOptions): Promise<Campaign
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     if (result === undefined) return { results, ran, kept: results.length - ran, interrupted: true };
+    const entry = await entryOf(folder, plan, run);
+    if (entry !== undefined) await index.journal.append(entry);
     ran += 1;
     results.push(result);
     progress.done(
-      `run ${index + 1}/${plan.runs.length} ${cell.task} ${cell.condition} trial ${run.trial}: ${describe(result)}`,
+      `run ${position + 1}/${plan.runs.length} ${cell.task} ${cell.condition} trial ${run.trial}: ${describe(result)}`,
     );
   }
   return { results, ran, kept: results.length - ran, interrupted: false };

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { readResult } from '../../campaigns/campaign-index.js';
 import { campaignFolder } from '../../campaigns/plan.js';
-import { describe, readResult } from '../../campaigns/run.js';
+import { describe } from '../../campaigns/run.js';
 import { runIdOf } from '../../runs/cell.js';
 import { CellPreparation } from '../../runs/prepare.js';
 import { executeRun } from '../../runs/run.js';
