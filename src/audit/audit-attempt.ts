@@ -6,6 +6,7 @@ import type { GatewaySummary } from '../gateway/gateway-types.js';
 import type { Cell } from '../runs/cell.js';
 import { verdictOf } from '../runs/failure.js';
 import { canaryReportSchema, lintReportSchema } from '../runs/gates.js';
+import { observedModels } from '../runs/observed-models.js';
 import type { Attempt } from '../runs/result.js';
 import type { CommandOutcome } from '../sandboxes/sandbox.js';
 import { canonicalJson, hashOf, sha256 } from '../support/hashing.js';
@@ -81,7 +82,7 @@ export async function auditAttempt(
   await checkHashes(findings, attempt, cell);
   await checkFolder(findings, attempt);
   const evaluation = await checkEvaluation(findings, attempt);
-  const summary = await checkGateway(findings, attempt, needsModel);
+  const summary = await checkGateway(findings, attempt, cell, needsModel);
   checkVerdict(findings, attempt, summary, needsModel);
   const integrity = await checkGates(findings, attempt, summary, needsModel);
   return { problems: findings.problems, evaluation, integrity, summary };
@@ -96,6 +97,7 @@ async function checkHashes(findings: Findings, attempt: Attempt, cell: Cell): Pr
     ['gateway.jsonl', hashes.gateway],
     ['canary.json', hashes.canary],
     ['lint.json', hashes.lint],
+    ['transcript.json', hashes.transcript],
     ['evaluation.json', hashes.evaluation],
     ['instruction.md', hashes.instruction],
   ];
@@ -158,6 +160,7 @@ async function checkEvaluation(findings: Findings, attempt: Attempt): Promise<Ev
 async function checkGateway(
   findings: Findings,
   attempt: Attempt,
+  cell: Cell,
   needsModel: boolean,
 ): Promise<GatewaySummary | undefined> {
   const text = await recordText(join(findings.folder, 'gateway.jsonl'));
@@ -187,6 +190,9 @@ async function checkGateway(
   same('skills opened', attempt.skill.opened, summary.skillsOpened);
   for (const model of summary.models)
     if (!attempt.observed.models.includes(model)) same('models', attempt.observed.models, summary.models);
+  const { backgroundModels, backgroundTurns, routing } = attempt.observed;
+  const seen = observedModels(summary.routes, cell.model ?? undefined);
+  same('background models and routing', { backgroundModels, backgroundTurns, routing }, seen);
   return summary;
 }
 

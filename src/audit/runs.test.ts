@@ -66,6 +66,7 @@ describe.runIf(works)('a run with all gates', () => {
       'attempts/1/output.csv',
       'attempts/1/stderr.txt',
       'attempts/1/trace.jsonl',
+      'attempts/1/transcript.json',
       'result.json',
     ]);
     for (const path of files) expect([path, readFileSync(path).includes(PLANTED_KEY)]).toEqual([path, false]);

@@ -87,6 +87,7 @@ class Forgery {
       gateway: hashOf('gateway.jsonl'),
       canary: hashOf('canary.json'),
       lint: hashOf('lint.json'),
+      transcript: hashOf('transcript.json'),
       evaluation: hashOf('evaluation.json'),
     };
     for (const file of attempt.files.copied)
@@ -121,6 +122,19 @@ const TAMPERINGS: readonly Tampering[] = [
     code: 'RESCORE_DIFFERS',
     forge: (run) => {
       run.edit('attempts/1/output.csv', (text) => text.split('\n').slice(0, 12).join('\n'));
+      run.seal();
+    },
+  },
+  {
+    name: 'transcript edited',
+    code: 'HASH_DIFFERS',
+    forge: (run) => run.edit('attempts/1/transcript.json', (text) => text.replace('"turns"', '"turns "')),
+  },
+  {
+    name: 'a background model left out of the record, every hash made to fit',
+    code: 'COUNTS_DIFFER',
+    forge: (run) => {
+      run.edit('attempts/1/gateway.jsonl', (text) => text.replace('"askedModel":"', '"askedModel":"other-'));
       run.seal();
     },
   },

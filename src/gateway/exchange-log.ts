@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { GatewayExchange, GatewaySummary } from './gateway-types.js';
+import type { GatewayExchange, GatewaySummary, ModelRoute } from './gateway-types.js';
 import { redacted } from './secrets.js';
 import { addTokens, NO_TOKENS } from './usage.js';
 
@@ -10,6 +10,7 @@ export const NO_EXCHANGES: GatewaySummary = {
   refused: 0,
   failed: 0,
   models: [],
+  routes: [],
   tokens: NO_TOKENS,
   hostedToolsRemoved: [],
   hostedToolCalls: [],
@@ -78,6 +79,7 @@ export function summaryWith(summary: GatewaySummary, exchange: GatewayExchange):
       exchange.model === null || exchange.refusal !== null
         ? summary.models
         : together(summary.models, [exchange.model]),
+    routes: routesWith(summary.routes, exchange),
     tokens: exchange.tokens === null ? summary.tokens : addTokens(summary.tokens, exchange.tokens),
     hostedToolsRemoved: together(summary.hostedToolsRemoved, exchange.hostedToolsRemoved),
     hostedToolCalls: together(summary.hostedToolCalls, exchange.hostedToolCalls),
@@ -92,6 +94,14 @@ export function summaryWith(summary: GatewaySummary, exchange: GatewayExchange):
     modelSeconds: summary.modelSeconds + (exchange.refusal === null ? exchange.seconds : 0),
     lastServiceFailure: exchange.refusal === null ? serviceFailure(exchange) : summary.lastServiceFailure,
   };
+}
+
+function routesWith(routes: readonly ModelRoute[], exchange: GatewayExchange): readonly ModelRoute[] {
+  const { askedModel: asked, model: answered, tokens, failure } = exchange;
+  if (asked === null || answered === null || tokens === null || failure !== null) return routes;
+  const known = routes.findIndex((route) => route.asked === asked && route.answered === answered);
+  if (known >= 0) return routes.with(known, { ...routes[known]!, answers: routes[known]!.answers + 1 });
+  return routes.length >= MAX_NAMES ? routes : [...routes, { asked, answered, answers: 1 }];
 }
 
 /** Statuses with which a service says that it, the key or the quota is at fault, and not the request. */

@@ -52,6 +52,9 @@ export interface GatewayExchange {
   readonly path: string;
   /** Host contacted, or null when the request was refused here. */
   readonly host: string | null;
+  /** As the request named it. */
+  readonly askedModel: string | null;
+  /** As the answer named it, else as asked. */
   readonly model: string | null;
   readonly status: number;
   /** Why the gateway did not forward the request, or null. */
@@ -72,11 +75,20 @@ export interface GatewayExchange {
   readonly skillsOpened: readonly string[];
 }
 
+/** Answers of one model to requests for one model: the provider may answer with another, or with a dated snapshot. */
+export interface ModelRoute {
+  readonly asked: string;
+  readonly answered: string;
+  readonly answers: number;
+}
+
 export interface GatewaySummary {
   readonly requests: number;
   readonly refused: number;
   readonly failed: number;
   readonly models: readonly string[];
+  /** Complete answers by asked and answering model, in order of appearance. */
+  readonly routes: readonly ModelRoute[];
   readonly tokens: TokenCounts;
   readonly hostedToolsRemoved: readonly string[];
   readonly hostedToolCalls: readonly string[];

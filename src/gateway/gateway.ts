@@ -201,6 +201,7 @@ export class Gateway implements AsyncDisposable {
       return undefined;
     }
     const model = modelInPath ?? (typeof body.model === 'string' ? body.model.slice(0, 200) : null);
+    draft.askedModel = model;
     draft.model = model;
     const clean = cleanRequest(body, protocol, model);
     draft.hostedToolsRemoved = [...new Set(clean.removed)].slice(0, MAX_LOGGED_NAMES);
@@ -304,6 +305,7 @@ function newDraft(request: IncomingMessage): Draft {
     method: (request.method ?? '').slice(0, 20),
     path: splitTarget(request.url ?? '')[0].slice(0, 200),
     host: null,
+    askedModel: null,
     model: null,
     status: 0,
     refusal: null,

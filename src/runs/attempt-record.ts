@@ -23,6 +23,7 @@ export function emptyAttempt(
       models: [],
       overrides: [],
       backgroundModels: [],
+      backgroundTurns: 0,
       routing: [],
     },
     gateway: null,
@@ -49,6 +50,7 @@ export function emptyAttempt(
       stderr: null,
       canary: null,
       lint: null,
+      transcript: null,
     },
     reward: null,
   };

@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentLaunch, AgentRequest } from '../agents/agent.js';
+import { readMeasuredExchanges, withGatewayTimes } from '../agents/gateway-times.js';
 import { readingOf, type Transcript } from '../agents/transcript.js';
 import { DuckSession } from '../duck/session.js';
 import { literal } from '../duck/sql.js';
@@ -25,6 +26,7 @@ import { emptyAttempt } from './attempt-record.js';
 import type { Attestation } from './data-use.js';
 import { type AttemptVerdict, verdictOf } from './failure.js';
 import type { CanaryReport, RunGates } from './gates.js';
+import { observedModels } from './observed-models.js';
 import type { PreparedCell } from './prepare.js';
 import type { Attempt } from './result.js';
 
@@ -97,6 +99,8 @@ interface PlayedAgent {
   readonly verdict: AttemptVerdict;
   readonly gateway: GatewaySummary | undefined;
   readonly transcript: Transcript;
+  /** Model slots that the adapter set. */
+  readonly overrides: readonly string[];
   readonly canaries: CanaryReport | undefined;
   /** Texts of planted markers. */
   readonly markers: readonly string[];
@@ -181,6 +185,7 @@ async function playAgent(
       verdict,
       gateway: summary,
       transcript,
+      overrides: launch.overrides ?? [],
       canaries: canaryReport,
       markers,
       copied,
@@ -255,7 +260,12 @@ async function judge(
     await writeJsonAtomic(join(folder, 'evaluation.json'), evaluation);
     await writeJsonAtomic(join(folder, 'evaluation.private.json'), judged.examples, { mode: 0o600 });
   }
-  const { verdict, gateway, transcript } = played;
+  const { verdict, gateway } = played;
+  const transcript = withGatewayTimes(
+    played.transcript,
+    await readMeasuredExchanges(join(folder, 'gateway.jsonl')),
+  );
+  await writeJsonAtomic(join(folder, 'transcript.json'), transcript);
   const lint = await environment.gates?.lint({
     attemptFolder: folder,
     prepared,
@@ -284,9 +294,8 @@ async function judge(
     observed: {
       cliVersion: prepared.request.cliVersion,
       models: [...new Set([...(gateway?.models ?? []), ...trace.models])],
-      overrides: [],
-      backgroundModels: [],
-      routing: [],
+      overrides: [...played.overrides],
+      ...observedModels(gateway?.routes ?? [], prepared.request.model),
     },
     gateway:
       gateway === undefined
@@ -316,6 +325,7 @@ async function judge(
       gateway: await fileHash('gateway.jsonl'),
       canary: await fileHash('canary.json'),
       lint: await fileHash('lint.json'),
+      transcript: await fileHash('transcript.json'),
       instruction: sha256(prepared.context.instruction),
       evaluation: evaluation === null ? null : sha256(`${JSON.stringify(evaluation, null, 2)}\n`),
     },

@@ -45,8 +45,12 @@ export const attemptSchema = z.object({
   observed: z.object({
     cliVersion: z.string().nullable(),
     models: z.array(z.string()),
+    /** Model slots that the adapter set, as `slot=model`. */
     overrides: z.array(z.string()),
+    /** Models that the CLI asked for beside its main one, and their answers. */
     backgroundModels: z.array(z.string()),
+    backgroundTurns: z.number().int().nonnegative().default(0),
+    /** Where another model answered than was asked, as `asked -> answered`. */
     routing: z.array(z.string()),
   }),
   gateway: z.object({ requests: z.number(), refused: z.number(), failed: z.number() }).nullable(),
@@ -87,6 +91,7 @@ export const attemptSchema = z.object({
     stderr: z.string().nullable().default(null),
     canary: z.string().nullable().default(null),
     lint: z.string().nullable().default(null),
+    transcript: z.string().nullable().default(null),
   }),
   reward: z.number().nullable(),
 });
