@@ -7,7 +7,7 @@ export interface TaskFacts {
   readonly family: string;
   readonly familyLabel: string;
   readonly mode: 'standard' | 'raw';
-  readonly database: 'mimic-iv' | 'eicu';
+  readonly database: string;
   readonly keyColumns: readonly string[];
   /** Headline columns; the reward averages these and, on some tasks, further required columns. */
   readonly valueColumns: readonly string[];
@@ -35,9 +35,11 @@ export function taskIndexOf(facts: Iterable<TaskFacts>): TaskIndex {
   return new Map([...facts].map((fact) => [fact.name, fact]));
 }
 
-/** `MIMIC-IV` or `eICU`, as tables print it. */
+const databaseLabels: Readonly<Record<string, string>> = { 'mimic-iv': 'MIMIC-IV', eicu: 'eICU' };
+
+/** `MIMIC-IV`, `eICU`, or the name of an own kind of database, as tables print it. */
 export function databaseLabel(database: TaskFacts['database']): string {
-  return database === 'eicu' ? 'eICU' : 'MIMIC-IV';
+  return databaseLabels[database] ?? database;
 }
 
 /** What one key of a task stands for; the first rule that fits the key columns. */

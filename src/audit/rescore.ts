@@ -4,7 +4,7 @@ import { evaluateOutput } from '../evaluation/evaluate.js';
 import { referencePaths } from '../references/build.js';
 import { resultSchema } from '../runs/result.js';
 import type { Home } from '../support/home.js';
-import { findTask } from '../tasks/load-tasks.js';
+import { findTask, type LoadTasksOptions } from '../tasks/load-tasks.js';
 import { type AuditProblem, recordJson, statusOf } from './record-files.js';
 
 /** What datasets and references at hand say of a run. */
@@ -20,12 +20,16 @@ const at = (code: string, detail: string): AuditProblem => ({ code, where: 'resu
  * Judges the kept output of a run once more, against the reference under the home folder, and compares what the run
  * says of its dataset with the dataset itself. A forgery that is consistent in itself is caught here.
  */
-export async function rescoreRun(home: Home, folder: string): Promise<Rescore> {
+export async function rescoreRun(
+  home: Home,
+  folder: string,
+  content: LoadTasksOptions = {},
+): Promise<Rescore> {
   const parsed = resultSchema.safeParse(await recordJson(join(folder, 'result.json')));
   if (!parsed.success) return { wasCompared: false, problems: [] };
   const result = parsed.data;
   const dataset = await openDataset(home, result.cell.dataset).catch(() => undefined);
-  const task = await findTask(result.cell.task).catch(() => undefined);
+  const task = await findTask(result.cell.task, content).catch(() => undefined);
   if (dataset === undefined || task === undefined || dataset.contentHash !== result.cell.datasetHash)
     return { wasCompared: false, problems: [] };
   const problems: AuditProblem[] = [];

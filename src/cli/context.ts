@@ -4,10 +4,12 @@ import ora from 'ora';
 import { type Home, homeAt } from '../support/home.js';
 import { type Progress, silentProgress } from '../support/progress.js';
 import { cleanForTerminal } from '../support/terminal.js';
+import type { LoadTasksOptions } from '../tasks/load-tasks.js';
 
 /** Options that every command takes. */
 export interface GlobalOptions {
   readonly home?: string;
+  readonly tasks?: readonly string[];
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
@@ -16,6 +18,8 @@ export interface GlobalOptions {
 /** What a command works with; nothing in it is read from anywhere else. */
 export interface CliContext {
   readonly home: Home;
+  /** Where tasks are looked for besides the shipped ones. */
+  readonly content: LoadTasksOptions;
   readonly wantsJson: boolean;
   readonly progress: Progress;
   /** Aborted by Ctrl-C. */
@@ -72,6 +76,7 @@ export function contextOf(command: Command): CliContext {
   });
   return {
     home: homeFrom(options),
+    content: { extraFolders: options.tasks ?? [] },
     wantsJson,
     progress: progressFor(options),
     signal: abort.signal,

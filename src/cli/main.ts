@@ -17,6 +17,7 @@ import { schemasCommand } from './commands/schemas.js';
 import { skillsCommand } from './commands/skills.js';
 import { tasksCommand } from './commands/tasks.js';
 import { transcriptCommand } from './commands/transcript.js';
+import { collectFolder } from './options.js';
 
 /** Exit codes: 0 done, 1 the check or run failed, 2 wrong use or bad input, 130 interrupted. */
 const exitCodes = { failed: 1, wrongUse: 2, interrupted: 130 } as const;
@@ -27,6 +28,11 @@ export function buildProgram(): Command {
     .description('Benchmark of AI coding agents on clinical data work.')
     .version(benchmarkVersion)
     .option('--home <dir>', 'where datasets and results live (default $M4BENCH_HOME, else ./.m4bench)')
+    .option(
+      '--tasks <dir>',
+      'folder of own task families, besides the shipped ones; may be repeated',
+      collectFolder,
+    )
     .option('--json', 'one JSON document on standard output')
     .option('--quiet', 'no progress')
     .option('--verbose', 'stack traces of errors')

@@ -11,6 +11,11 @@ export function wholeNumber(name: string, least = 1): (text: string) => number {
   };
 }
 
+/** Collects a folder option that may be given several times; a comma is part of a name. */
+export function collectFolder(text: string, previous: readonly string[] | undefined): readonly string[] {
+  return [...(previous ?? []), text];
+}
+
 /** Collects an option that may be given several times or as a comma-separated list. */
 export function collect(text: string, previous: readonly string[] | undefined): readonly string[] {
   return [

@@ -6,7 +6,7 @@ import { M4BenchError, systemCodeOf } from '../support/errors.js';
 import { readJson } from '../support/files.js';
 import { hashOf } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
-import { type DatabaseKind, databaseKinds } from './source-schema.js';
+import { type DatabaseKind, databaseKind, isShippedKind } from './source-schema.js';
 
 export type { DatabaseKind } from './source-schema.js';
 
@@ -35,7 +35,7 @@ const datasetTableSchema = z.object({
 export const datasetManifestSchema = z.object({
   schemaVersion: z.literal(1),
   name: z.string(),
-  kind: z.enum(databaseKinds),
+  kind: databaseKind,
   class: z.enum(datasetClasses),
   /** Release as named in the source schema (`3.1`, `demo-2.2`), `synthetic`, or `unknown`. */
   release: z.string(),
@@ -185,6 +185,8 @@ export async function chooseDataset(home: Home, kind: DatabaseKind, name?: strin
   throw new M4BenchError(
     'DATASET_NOT_FOUND',
     `There is no ${kind} dataset under ${home.datasets}.`,
-    `Make one with "m4bench data import", "data download" or "data synthesize ${kind}".`,
+    isShippedKind(kind)
+      ? `Make one with "m4bench data import", "data download" or "data synthesize ${kind}".`
+      : `Import one with "m4bench data import NAME --schema FILE --from DIR", where FILE says kind = "${kind}".`,
   );
 }

@@ -4,9 +4,22 @@ import { M4BenchError } from '../support/errors.js';
 import { readJson } from '../support/files.js';
 import { benchmarkFolder } from '../support/home.js';
 
+/** The source databases whose schema is part of the benchmark. */
 export const databaseKinds = ['mimic-iv', 'eicu'] as const;
-/** The two source databases that tasks can need. */
-export type DatabaseKind = (typeof databaseKinds)[number];
+
+/** Which source database a dataset is of and a task needs: a shipped kind, or one that a user's schema file names. */
+export type DatabaseKind = string;
+
+/** True for the databases that the benchmark itself describes. */
+export function isShippedKind(kind: DatabaseKind): boolean {
+  return databaseKinds.some((known) => known === kind);
+}
+
+/** A kind is one word in lower case: it names a folder, and a table of `family.toml`. */
+export const databaseKind = z
+  .string()
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters and digits, joined by single hyphens')
+  .max(32, 'must not be longer than 32 characters');
 
 const columnTypes = ['BIGINT', 'DOUBLE', 'VARCHAR', 'TIMESTAMP', 'DATE', 'BOOLEAN'] as const;
 export type ColumnType = (typeof columnTypes)[number];
@@ -29,7 +42,7 @@ const tableSchema = z.object({
 });
 
 const sourceSchemaSchema = z.object({
-  kind: z.enum(databaseKinds),
+  kind: databaseKind,
   title: z.string(),
   targetVersion: z.string(),
   releases: z.record(

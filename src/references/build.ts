@@ -11,7 +11,7 @@ import { M4BenchError, messageOf } from '../support/errors.js';
 import { sha256File } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
 import { type Progress, silentProgress } from '../support/progress.js';
-import { loadReferenceQueries, type ReferenceQuery } from './reference.js';
+import { loadReferenceQueries, pickReferenceQuery, type ReferenceQuery } from './reference.js';
 
 /** A reference table on disk. */
 export interface Reference {
@@ -32,8 +32,10 @@ export function referencePaths(
 }
 
 export interface BuildReferencesOptions {
-  /** Default: every reference of the dataset's kind. */
+  /** Default: every one of the queries. */
   readonly keys?: readonly string[];
+  /** Default: every reference query that the benchmark ships for the dataset's kind. */
+  readonly queries?: readonly ReferenceQuery[];
   readonly progress?: Progress;
   readonly memoryBytes?: number;
   readonly threads?: number;
@@ -49,8 +51,8 @@ export async function buildReferences(
   options: BuildReferencesOptions = {},
 ): Promise<readonly Reference[]> {
   const progress = options.progress ?? silentProgress;
-  const all = await loadReferenceQueries(dataset.kind);
-  const queries = options.keys === undefined ? all : options.keys.map((key) => pick(all, key));
+  const all = options.queries ?? (await loadReferenceQueries(dataset.kind));
+  const queries = options.keys === undefined ? all : options.keys.map((key) => pickReferenceQuery(all, key));
   const limits = {
     ...(options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }),
     ...(options.threads === undefined ? {} : { threads: options.threads }),
@@ -102,16 +104,6 @@ export async function buildReferences(
     references.push(await buildReference(session, home, dataset, query, inputs, progress));
   }
   return references;
-}
-
-function pick(all: readonly ReferenceQuery[], key: string): ReferenceQuery {
-  const found = all.find((query) => query.key === key);
-  if (found !== undefined) return found;
-  throw new M4BenchError(
-    'REFERENCE_UNKNOWN',
-    `There is no reference ${key}.`,
-    `Known references: ${all.map((query) => query.key).join(', ')}.`,
-  );
 }
 
 async function buildReference(

@@ -8,6 +8,7 @@ import { presentedNames } from '../conditions/presented-names.js';
 import { type Dataset, parquetPath } from '../datasets/dataset.js';
 import { DuckSession } from '../duck/session.js';
 import { buildReferences, type Reference } from '../references/build.js';
+import { referenceQueryOf } from '../references/reference.js';
 import type { SchemaName } from '../schemas/presentation.js';
 import { presentedRelations } from '../schemas/presented-database.js';
 import { type AllowedRelation, buildTaskDatabase, type TaskDatabase } from '../schemas/task-database.js';
@@ -91,7 +92,7 @@ export class CellPreparation {
       skillFolder: agent.skillFolder,
       ...(schema === 'native' ? {} : { presented: await presentedNames({ task, protocol, schema, seed }) }),
     });
-    const reference = await this.referenceOf(dataset, task.reference);
+    const reference = await this.referenceOf(dataset, task);
     const left = await this.relationsFor(task, protocol, dataset);
     const { relations, schemas: emptySchemas } =
       schema === 'native'
@@ -144,9 +145,7 @@ export class CellPreparation {
         path: parquetPath(dataset, schema, table),
       }),
     );
-    if (dataset.kind !== 'mimic-iv') return base;
-    this.graph ??= readGraph();
-    const graph = await this.graph;
+    const graph: ConceptGraph = dataset.kind === 'mimic-iv' ? await this.conceptGraph() : new Map();
     const removed = new Set(removedRelations(task, protocol, graph));
     const left = [...graph.keys()].filter((table) => !removed.has(`${derivedSchema}.${table}`));
     const kept = base.filter(({ schema, table }) => !removed.has(`${schema}.${table}`));
@@ -155,13 +154,18 @@ export class CellPreparation {
     return [...kept, ...derived.filter(({ table }) => left.includes(table))];
   }
 
-  private referenceOf(dataset: Dataset, key: string): Promise<Reference> {
-    const id = `${dataset.name} ${key}`;
+  private conceptGraph(): Promise<ConceptGraph> {
+    this.graph ??= readGraph();
+    return this.graph;
+  }
+
+  private referenceOf(dataset: Dataset, task: Task): Promise<Reference> {
+    const id = `${dataset.name} ${task.referenceFile}`;
     const known =
       this.references.get(id) ??
-      buildReferences(this.home, dataset, { keys: [key], progress: this.progress }).then(
-        ([reference]) => reference!,
-      );
+      referenceQueryOf(task)
+        .then((query) => buildReferences(this.home, dataset, { queries: [query], progress: this.progress }))
+        .then(([reference]) => reference!);
     this.references.set(id, known);
     return known;
   }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { suggestionFor } from '../support/closest-name.js';
 import { M4BenchError } from '../support/errors.js';
 import { sha256 } from '../support/hashing.js';
-import { type LoadTasksOptions, loadTasks } from '../tasks/load-tasks.js';
+import { type LoadTasksOptions, loadTasks, skillsOf } from '../tasks/load-tasks.js';
 import { parseSkill } from '../tasks/skill.js';
 import type { DatabaseKind, Skill, TaskMode } from '../tasks/task.js';
 
@@ -52,9 +52,8 @@ function asLibrarySkill(skill: Skill): LibrarySkill {
 
 /** Every text of every skill, by name, then variant (code points). */
 export async function skillLibrary(options: LoadTasksOptions = {}): Promise<readonly LibrarySkill[]> {
-  const tasks = await loadTasks(options);
   const key = ({ name, variant }: LibrarySkill): string => `${name}/${variant}`;
-  return (tasks[0]?.material.library ?? [])
+  return skillsOf(await loadTasks(options))
     .map(asLibrarySkill)
     .sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type DatabaseKind, databaseKind } from '../datasets/source-schema.js';
 
 /** Names that become folder names and parts of run ids. */
 export const kebabName = z
@@ -39,17 +40,30 @@ const sharedContract = z.strictObject({
     .default({}),
 });
 
-/** `family.toml`: one table per kind of database that the family has tasks on. */
+/**
+ * `family.toml`: title and kind of concept, and one table with the contract per kind of database that the family has
+ * tasks on: `[mimic-iv]`, `[eicu]`, or the kind that a user's schema file names.
+ */
 export const familyFile = z
-  .strictObject({
+  .object({
     title: z.string().min(1),
     kind: z.string().min(1),
     'mimic-iv': sharedContract.optional(),
     eicu: sharedContract.optional(),
   })
-  .refine((family) => family['mimic-iv'] !== undefined || family.eicu !== undefined, {
-    message: 'needs a table [mimic-iv] or [eicu] with the contract',
+  .catchall(sharedContract)
+  .refine((family) => Object.keys(family).some((name) => contractFor(family, name) !== undefined), {
+    message: 'needs a table [mimic-iv], [eicu] or of an own kind of database, with the contract',
   });
+
+/** The contract of a family on one kind of database. */
+export function contractFor(
+  family: Readonly<Record<string, unknown>>,
+  database: DatabaseKind,
+): SharedContract | undefined {
+  const table = Object.hasOwn(family, database) ? family[database] : undefined;
+  return typeof table === 'object' && table !== null ? (table as SharedContract) : undefined;
+}
 
 export type FamilyFile = z.infer<typeof familyFile>;
 export type SharedContract = z.infer<typeof sharedContract>;
@@ -57,7 +71,8 @@ export type SharedContract = z.infer<typeof sharedContract>;
 /** `tasks/<task>.toml`: what one task adds to its family. */
 export const taskFile = z.strictObject({
   title: z.string().min(1),
-  database: z.enum(['mimic-iv', 'eicu'], 'must be "mimic-iv" or "eicu"'),
+  /** `mimic-iv`, `eicu`, or the kind that a user's schema file names. */
+  database: databaseKind,
   mode: z.enum(['standard', 'raw'], 'must be "standard" or "raw"'),
   difficulty: z.enum(['medium', 'hard', 'expert'], 'must be "medium", "hard" or "expert"'),
   tags: z.array(z.string().min(1)).default([]),

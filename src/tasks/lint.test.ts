@@ -373,6 +373,7 @@ describe('a violation of each rule is caught:', () => {
     );
     const shownElsewhere = [
       'content-invalid',
+      'database-absent',
       'decoy-superset',
       'stray-file',
       'family-record',

@@ -3,12 +3,17 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { loadConcepts } from '../concepts/concept.js';
 import { conceptGraph } from '../concepts/graph.js';
-import { loadSourceSchema } from '../datasets/source-schema.js';
+import { isShippedKind, loadSourceSchema } from '../datasets/source-schema.js';
 import { DuckSession } from '../duck/session.js';
 import { M4BenchError } from '../support/errors.js';
 import { benchmarkFolder } from '../support/home.js';
 import { readTomlFile } from '../support/toml-file.js';
-import { contractFindings, createEmptyDatabase } from './lint/contract-rules.js';
+import {
+  contractFindings,
+  createEmptyDatabase,
+  createEmptyTables,
+  type DescribedDatabase,
+} from './lint/contract-rules.js';
 import { decoyFindings } from './lint/decoy-rules.js';
 import { assetsFile, loadFamilyRecords, reviewersFile } from './lint/family-records.js';
 import type { Finding } from './lint/finding.js';
@@ -25,10 +30,15 @@ import {
 } from './lint/record-rules.js';
 import { removedRelationFindings, skillTextFindings, variantFindings } from './lint/skill-rules.js';
 import { tableNamesOf } from './lint/source-names.js';
-import { type LoadTasksOptions, loadTasks } from './load-tasks.js';
+import { type LoadTasksOptions, loadTasks, skillsOf } from './load-tasks.js';
 import type { Task } from './task.js';
 
 export type { Finding } from './lint/finding.js';
+
+export interface LintOptions extends LoadTasksOptions {
+  /** Tables of the databases that are not part of the benchmark, for the tasks on them. */
+  readonly ownDatabases?: readonly DescribedDatabase[];
+}
 
 /**
  * Checks the whole content: instructions, skills, operational specifications, controls, contracts and records.
@@ -36,7 +46,7 @@ export type { Finding } from './lint/finding.js';
  * Returns every finding with file, line and rule, ordered by file. Content that cannot even be loaded gives one
  * finding with the rule `content-invalid`.
  */
-export async function lintContent(options: LoadTasksOptions = {}): Promise<readonly Finding[]> {
+export async function lintContent(options: LintOptions = {}): Promise<readonly Finding[]> {
   try {
     const findings = await lintLoaded(options);
     return [...findings].sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
@@ -57,7 +67,7 @@ function invalidContent(error: M4BenchError): Finding {
   };
 }
 
-async function lintLoaded(options: LoadTasksOptions): Promise<readonly Finding[]> {
+async function lintLoaded(options: LintOptions): Promise<readonly Finding[]> {
   const contentFolder = options.contentFolder ?? benchmarkFolder();
   const tasks = await loadTasks(options);
   const families = await familiesOf(tasks);
@@ -65,8 +75,9 @@ async function lintLoaded(options: LoadTasksOptions): Promise<readonly Finding[]
   const conceptFolder = join(contentFolder, 'concepts', 'mimic-iv');
   const loaded = await loadConcepts(conceptFolder);
   const concepts = loaded.map((concept) => concept.table);
-  const tableNames = tableNamesOf(schemas, concepts);
-  const library = tasks[0]?.material.library ?? [];
+  const ownDatabases = options.ownDatabases ?? [];
+  const tableNames = tableNamesOf(schemas, [...concepts, ...tablesOf(ownDatabases)]);
+  const library = skillsOf(tasks);
   await using session = await DuckSession.open();
   await createEmptyDatabase(session, schemas, conceptFolder);
   const findings: Finding[] = [];
@@ -80,14 +91,44 @@ async function lintLoaded(options: LoadTasksOptions): Promise<readonly Finding[]
   for (const skill of library) findings.push(...(await skillTextFindings(session, skill)));
   findings.push(...variantFindings(library));
   findings.push(...decoyFindings(families, (mapping) => join(contentFolder, 'decoys', `${mapping}.toml`)));
-  findings.push(...(await contractFindings(session, tasks)));
+  const shippedTasks = tasks.filter((task) => isShippedKind(task.database));
+  findings.push(...(await contractFindings(session, shippedTasks)));
+  findings.push(...(await ownDatabaseFindings(tasks, ownDatabases)));
   const graph = await conceptGraph(session, loaded);
-  findings.push(...(await rawSqlFindings(session, tasks, graph)));
+  findings.push(...(await rawSqlFindings(session, shippedTasks, graph)));
   const intended = join(contentFolder, 'families', 'intended-inputs.toml');
   findings.push(...(await intendedInputFindings(intended, tasks, graph)));
   findings.push(...(await recordFindings(families, join(contentFolder, 'families'))));
   for (const family of families) findings.push(...(await strayFindings(family)));
   return uniqueFindings(findings);
+}
+
+function tablesOf(databases: readonly DescribedDatabase[]): readonly string[] {
+  return databases.flatMap(({ tables }) => tables.map((table) => table.name));
+}
+
+/** Contracts of tasks on databases that are not part of the benchmark, each kind over its own empty tables. */
+async function ownDatabaseFindings(
+  tasks: readonly Task[],
+  databases: readonly DescribedDatabase[],
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const kinds = new Set(tasks.map((task) => task.database).filter((kind) => !isShippedKind(kind)));
+  for (const kind of kinds) {
+    const own = tasks.filter((task) => task.database === kind);
+    const database = databases.find((described) => described.kind === kind);
+    if (database === undefined) {
+      const message = `no dataset of kind ${kind} is present, so that the contract cannot be checked; import one with \`m4bench data import NAME --schema FILE\`.`;
+      findings.push(
+        ...own.map(({ instructionFile: file }) => ({ file, line: 1, rule: 'database-absent', message })),
+      );
+      continue;
+    }
+    await using session = await DuckSession.open();
+    await createEmptyTables(session, database);
+    findings.push(...(await contractFindings(session, own)));
+  }
+  return findings;
 }
 
 /** A skill shared by several tasks gives the same finding for each of them. */
@@ -97,7 +138,7 @@ function uniqueFindings(findings: readonly Finding[]): readonly Finding[] {
 }
 
 async function familiesOf(tasks: readonly Task[]): Promise<readonly FamilyContent[]> {
-  const library = tasks[0]?.material.library ?? [];
+  const library = skillsOf(tasks);
   const names = [...new Set(tasks.map((task) => task.family))];
   return Promise.all(
     names.map(async (name) => {

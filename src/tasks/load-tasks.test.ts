@@ -6,6 +6,7 @@ import { findTask, loadTasks } from './load-tasks.js';
 
 const taskFile = 'families/shock/tasks/mimic-shock-24h.toml';
 const familyFile = 'families/shock/family.toml';
+const frailtyFile = 'families/frailty/family.toml';
 
 /** Loads the fixture with one text replaced in one file. */
 async function loadChanged(path: string, from: string, to: string): Promise<unknown> {
@@ -103,6 +104,48 @@ describe('loadTasks', () => {
       expect(task.referenceFile).toBe(join(own.folder, 'mine/lactate/references/lactate.sql'));
       expect(task.skills[0]?.family).toBe('shock');
     }
+  });
+
+  it('own families may be on own kinds of database', async () => {
+    await using content = await fixtureContent();
+    await using own = await fixtureContent();
+    await own.write('mine/frailty-x/family.toml', fixtureText(frailtyFile).replace('[eicu]', '[omop]'));
+    await own.write(
+      'mine/frailty-x/tasks/omop-frailty.toml',
+      'title = "Frailty"\ndatabase = "omop"\nmode = "raw"\ndifficulty = "medium"\n',
+    );
+    await own.write('mine/frailty-x/tasks/omop-frailty.md', 'Write `{output_path}`.\n');
+    const options = { contentFolder: content.folder, extraFolders: [join(own.folder, 'mine')] };
+    const task = await findTask('omop-frailty', options);
+    expect(task).toMatchObject({ database: 'omop', contract: { keyColumns: ['patientunitstayid'] } });
+  });
+
+  it('own skills reach own tasks only: a shipped task is given the same wherever own families are', async () => {
+    await using content = await fixtureContent();
+    await using own = await fixtureContent();
+    const skill = fixtureText('families/frailty/skills/frailty-score/common/SKILL.md');
+    await own.write('mine/lactate/family.toml', fixtureText(frailtyFile));
+    await own.write(
+      'mine/lactate/skills/own-lactate/common/SKILL.md',
+      skill.replaceAll('frailty-score', 'own-lactate'),
+    );
+    await own.write(
+      'mine/lactate/tasks/eicu-lactate.toml',
+      fixtureText('families/frailty/tasks/eicu-frailty.toml').replace('frailty-score', 'own-lactate'),
+    );
+    await own.write('mine/lactate/tasks/eicu-lactate.md', 'Write `{output_path}`.\n');
+    const alone = await loadTasks({ contentFolder: content.folder });
+    const together = await loadTasks({
+      contentFolder: content.folder,
+      extraFolders: [join(own.folder, 'mine')],
+    });
+    expect(together.filter(({ family }) => family !== 'lactate')).toEqual(alone);
+    const added = together.find(({ name }) => name === 'eicu-lactate');
+    expect(added?.material.pool.map(({ name }) => name)).toEqual([
+      'frailty-score',
+      'shock-index',
+      'own-lactate',
+    ]);
   });
 });
 
@@ -290,6 +333,18 @@ describe('a malformed file gives one error with file, field and remedy:', () => 
     await expect(
       loadTasks({ contentFolder: shipped.folder, extraFolders: [join(own.folder, 'families/shock')] }),
     ).rejects.toMatchObject({ code: 'TASK_INVALID', message: expect.stringContaining('exists already') });
+  });
+
+  it('an own reference under the name of a shipped one', async () => {
+    await using shipped = await fixtureContent();
+    await using own = await fixtureContent();
+    await own.write('mine/lactate/family.toml', fixtureText(familyFile));
+    await own.write('mine/lactate/references/shock-24h.sql', 'select 1 as stay_id');
+    await own.write('mine/lactate/tasks/my-lactate.toml', fixtureText(taskFile));
+    await own.write('mine/lactate/tasks/my-lactate.md', '# Lactate\n\nWrite `{output_path}`.\n');
+    await expect(
+      loadTasks({ contentFolder: shipped.folder, extraFolders: [join(own.folder, 'mine')] }),
+    ).rejects.toMatchObject({ code: 'TASK_INVALID', message: expect.stringContaining('shock-24h') });
   });
 
   it('a folder without any family', async () => {

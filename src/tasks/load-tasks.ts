@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { suggestionFor } from '../support/closest-name.js';
 import { M4BenchError } from '../support/errors.js';
 import { readTextIfPresent } from '../support/files.js';
@@ -9,6 +9,7 @@ import { readContentFile, readTomlFile } from '../support/toml-file.js';
 import type { ConditionName } from './condition.js';
 import { type DecoyMapping, decoyOf, loadDecoyMapping } from './decoys.js';
 import {
+  contractFor,
   type FamilyFile,
   familyFile,
   kebabName,
@@ -174,7 +175,7 @@ async function loadTask(
     );
   }
   const own = await readTomlFile(file, taskFile, 'TASK_INVALID', 'task');
-  const shared = family.content[own.database];
+  const shared = contractFor(family.content, own.database);
   if (shared === undefined) {
     throw invalid(
       file,
@@ -256,13 +257,12 @@ function byCodePoint(a: string, b: string): number {
 function finish(
   task: UnfinishedTask,
   library: readonly Skill[],
-  pool: readonly Skill[],
   decoys: { readonly published: DecoyMapping; readonly far: DecoyMapping },
 ): Task {
   const { operationalSpec, referenceSql, ...stated } = task;
   const material: TaskMaterial = {
     library,
-    pool,
+    pool: firstOfEachName(library),
     decoys: {
       published: decoyOf(decoys.published, task.name, library),
       far: decoyOf(decoys.far, task.name, library),
@@ -296,14 +296,58 @@ export async function loadTasks(options: LoadTasksOptions = {}): Promise<readonl
     for (const name of family.taskNames) tasks.push(await loadTask(name, family, contentFolder, allSkills));
   }
   refuseRepeatedNames(families, tasks);
-  const library = libraryOf(tasks, families);
-  const pool = firstOfEachName(library);
+  refuseTakenReferences(tasks, contentFolder);
+  // Own skills never reach a shipped task: its conditions stay the same wherever own families are.
+  const shipped = shippedPart(tasks, families, contentFolder);
+  const shippedLibrary = libraryOf(shipped.tasks, shipped.families);
+  const library = libraryOf([...shipped.tasks, ...tasks], [...shipped.families, ...families]);
   const decoyFolder = join(contentFolder, 'decoys');
   const decoys = {
     published: await loadDecoyMapping('published', decoyFolder),
     far: await loadDecoyMapping('far', decoyFolder),
   };
-  return tasks.map((task) => finish(task, library, pool, decoys));
+  return tasks.map((task) => finish(task, shipped.tasks.includes(task) ? shippedLibrary : library, decoys));
+}
+
+interface LoadedContent {
+  readonly families: readonly LoadedFamily[];
+  readonly tasks: readonly UnfinishedTask[];
+}
+
+function shippedPart(
+  tasks: readonly UnfinishedTask[],
+  families: readonly LoadedFamily[],
+  contentFolder: string,
+): LoadedContent {
+  const root = join(contentFolder, 'families');
+  const shipped = families.filter((family) => dirname(family.folder) === root);
+  const names = new Set(shipped.map((family) => family.name));
+  return { families: shipped, tasks: tasks.filter((task) => names.has(task.family)) };
+}
+
+/** References of one key lie in one file: an own query may not take the key of another query. */
+function refuseTakenReferences(tasks: readonly UnfinishedTask[], contentFolder: string): void {
+  const files = new Map<string, string>();
+  for (const { database, reference, referenceFile } of tasks) {
+    const shipped = join(contentFolder, 'references', database, `${reference}.sql`);
+    const known = files.get(`${database} ${reference}`) ?? (existsSync(shipped) ? shipped : referenceFile);
+    files.set(`${database} ${reference}`, known);
+    if (known === referenceFile) continue;
+    throw new M4BenchError(
+      'TASK_INVALID',
+      `${referenceFile}: the reference ${reference} on ${database} exists already in ${known}.`,
+      'Give the reference another name, in its file name and in family.toml.',
+    );
+  }
+}
+
+/** Every skill text that any of the tasks may be given, each once. */
+export function skillsOf(tasks: readonly Task[]): readonly Skill[] {
+  return [
+    ...new Map(
+      tasks.flatMap(({ material }) => material.library).map((skill) => [skill.folder, skill]),
+    ).values(),
+  ];
 }
 
 function refuseRepeatedNames(families: readonly LoadedFamily[], tasks: readonly UnfinishedTask[]): void {

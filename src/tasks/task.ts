@@ -1,7 +1,7 @@
+import type { DatabaseKind } from '../datasets/source-schema.js';
 import type { ConditionName } from './condition.js';
 
-/** Which kind of source database a task reads. */
-export type DatabaseKind = 'mimic-iv' | 'eicu';
+export type { DatabaseKind } from '../datasets/source-schema.js';
 
 export type TaskMode = 'standard' | 'raw';
 
@@ -72,7 +72,7 @@ export interface Task {
   readonly contract: OutputContract;
   /** Schema-qualified relations that the published benchmark configures as removed. */
   readonly removesPublished: readonly string[];
-  /** Key of the reference: `benchmark/references/<database>/<key>.sql`. */
+  /** Key of the reference: `benchmark/references/<database>/<key>.sql`, or `references/<key>.sql` of an own family. */
   readonly reference: string;
   /** Absolute path of the reference query; the file need not exist. */
   readonly referenceFile: string;

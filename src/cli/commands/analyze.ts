@@ -78,7 +78,7 @@ async function readRuns(
   names: readonly string[],
   options: AnalyzeCommandOptions,
 ): Promise<Runs> {
-  const tasks = taskFactsOf(await loadTasks());
+  const tasks = taskFactsOf(await loadTasks(context.content));
   const sets: RunSet[] = [];
   const results: RunResult[] = [];
   for (const name of names) {
@@ -161,7 +161,7 @@ async function compareCampaigns(
       'Write: m4bench analyze A B --compare.',
     );
   }
-  const tasks = taskFactsOf(await loadTasks());
+  const tasks = taskFactsOf(await loadTasks(context.content));
   const rowsOf = async (name: string): Promise<RunSet> => {
     await existingPlan(context.home, name);
     return readCampaignRows(campaignFolder(context.home, name).root, { tasks });

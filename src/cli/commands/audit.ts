@@ -8,17 +8,17 @@ import { rescoreRun } from '../../audit/rescore.js';
 import { type CampaignPlan, campaignFolder, readPlan } from '../../campaigns/plan.js';
 import { M4BenchError } from '../../support/errors.js';
 import type { Home } from '../../support/home.js';
-import { contextOf } from '../context.js';
+import { type CliContext, contextOf } from '../context.js';
 
 interface AuditedRun extends RunAudit {
   /** Whether the output was judged again; null where that was not asked for. */
   readonly wasRescored: boolean | null;
 }
 
-async function auditOne(home: Home, folder: string, wantsRescore: boolean): Promise<AuditedRun> {
+async function auditOne(context: CliContext, folder: string, wantsRescore: boolean): Promise<AuditedRun> {
   const audit = await auditRun(folder);
   if (!wantsRescore) return { ...audit, wasRescored: null };
-  const rescore = await rescoreRun(home, folder);
+  const rescore = await rescoreRun(context.home, folder, context.content);
   if (rescore.problems.length === 0) return { ...audit, wasRescored: rescore.wasCompared };
   return {
     ...audit,
@@ -68,7 +68,7 @@ export function addAuditCommand(campaign: Command): void {
       const audits: AuditedRun[] = [];
       for (const folder of await runFolders(context.home, name)) {
         context.progress.update(`audit ${audits.length + 1}`);
-        audits.push(await auditOne(context.home, folder, options.rescore));
+        audits.push(await auditOne(context, folder, options.rescore));
       }
       const unplanned =
         plan === undefined

@@ -45,7 +45,7 @@ async function planFrom(context: CliContext, name: string, options: CampaignOpti
   const preparation = new CellPreparation(context.home, context.progress);
   const cells: PreparedCell[] = [];
   for (const taskName of options.task) {
-    const task = await findTask(taskName);
+    const task = await findTask(taskName, context.content);
     for (const condition of options.condition ?? ['no-skill', 'with-skill']) {
       cells.push(await preparation.prepare(await setup.cellFor(task, condition)));
     }

@@ -28,7 +28,7 @@ export function evaluateCommand(): Command {
         command: Command,
       ) => {
         const context = contextOf(command);
-        const task = await findTask(taskName);
+        const task = await findTask(taskName, context.content);
         const dataset =
           options.reference === undefined
             ? await chooseDataset(context.home, task.database, options.dataset)

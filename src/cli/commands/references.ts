@@ -5,15 +5,21 @@ import { contentHash, describeQuery } from '../../duck/parquet.js';
 import { DuckSession } from '../../duck/session.js';
 import { literal } from '../../duck/sql.js';
 import { buildReferences, openReference } from '../../references/build.js';
-import { findReferenceQuery, loadReferenceQueries } from '../../references/reference.js';
+import { allReferenceQueries, pickReferenceQuery, type ReferenceQuery } from '../../references/reference.js';
 import { M4BenchError } from '../../support/errors.js';
 import type { Home } from '../../support/home.js';
-import { contextOf } from '../context.js';
+import { loadTasks } from '../../tasks/load-tasks.js';
+import { type CliContext, contextOf } from '../context.js';
 
 const datasetOption = ['--dataset <name>', 'default: the fullest MIMIC-IV dataset present'] as const;
 
 async function datasetOf(home: Home, name: string | undefined): Promise<Dataset> {
   return name === undefined ? chooseDataset(home, 'mimic-iv') : openDataset(home, name);
+}
+
+/** The queries of a dataset's kind, those of own tasks included. */
+async function queriesFor(context: CliContext, dataset: Dataset): Promise<readonly ReferenceQuery[]> {
+  return await allReferenceQueries(dataset.kind, await loadTasks(context.content));
 }
 
 /** `m4bench references …`: the tables that outputs are scored against. */
@@ -31,6 +37,7 @@ export function referencesCommand(): Command {
       const context = contextOf(command);
       const dataset = await datasetOf(context.home, options.dataset);
       const built = await buildReferences(context.home, dataset, {
+        queries: await queriesFor(context, dataset),
         ...(keys.length === 0 ? {} : { keys }),
         progress: context.progress,
       });
@@ -57,7 +64,7 @@ export function referencesCommand(): Command {
     .action(async (options: { dataset?: string }, command: Command) => {
       const context = contextOf(command);
       const dataset = await datasetOf(context.home, options.dataset);
-      const queries = await loadReferenceQueries(dataset.kind);
+      const queries = await queriesFor(context, dataset);
       await using session = await DuckSession.open();
       const rows: { reference: string; state: string; remedy: string }[] = [];
       for (const { key, sql } of queries) {
@@ -79,7 +86,7 @@ export function referencesCommand(): Command {
     .action(async (key: string, options: { dataset?: string }, command: Command) => {
       const context = contextOf(command);
       const dataset = await datasetOf(context.home, options.dataset);
-      const query = await findReferenceQuery(dataset.kind, key);
+      const query = pickReferenceQuery(await queriesFor(context, dataset), key);
       const reference = await openReference(context.home, dataset.name, key);
       context.say(query.sql.text);
       context.say(

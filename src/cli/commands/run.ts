@@ -36,7 +36,7 @@ export function runCommand(): Command {
         command: Command,
       ) => {
         const context = contextOf(command);
-        const task = await findTask(taskName);
+        const task = await findTask(taskName, context.content);
         const setup = await setUpRuns(context.home, options);
         const prepared = await new CellPreparation(context.home, context.progress).prepare(
           await setup.cellFor(task, options.condition),

@@ -13,6 +13,7 @@ import {
 } from '../../skills/skill-library.js';
 import { lintContent } from '../../tasks/lint.js';
 import { contextOf } from '../context.js';
+import { lintOptions } from '../lint-options.js';
 import { shortPath } from './short-path.js';
 
 /** Agents whose skill folder inside a project `skills install` knows. */
@@ -34,9 +35,7 @@ const modeOption = (): Option =>
     .default('raw');
 
 const databaseOption = (): Option =>
-  new Option('--database <kind>', 'database that the skills are used on')
-    .choices(['mimic-iv', 'eicu'])
-    .default('mimic-iv');
+  new Option('--database <kind>', 'database that the skills are used on').default('mimic-iv');
 
 /** A text without its content, for listings. */
 function summaryOf({
@@ -52,7 +51,7 @@ function listCommand(): Command {
     .description('every text of every skill with version and checksum')
     .action(async (_options: unknown, command: Command) => {
       const context = contextOf(command);
-      const library = await skillLibrary();
+      const library = await skillLibrary(context.content);
       context.say(
         toText({
           columns: ['skill', 'text', 'version', 'tier', 'words', 'sha256', 'description'],
@@ -79,7 +78,7 @@ function showCommand(): Command {
     .addOption(databaseOption())
     .action(async (wanted: string, options: SkillSetting, command: Command) => {
       const context = contextOf(command);
-      const skill = namedSkill(await skillLibrary(), wanted, options);
+      const skill = namedSkill(await skillLibrary(context.content), wanted, options);
       context.say(skill.text.replace(/\n$/, ''));
       context.json({ ...summaryOf(skill), text: skill.text });
     });
@@ -91,7 +90,7 @@ function lintCommand(): Command {
     .argument('[folders...]', "folders of own families, checked besides the project's")
     .action(async (folders: string[], _options: unknown, command: Command) => {
       const context = contextOf(command);
-      const all = await lintContent({ extraFolders: folders });
+      const all = await lintContent(await lintOptions(context, folders));
       const findings = all.filter(({ rule }) => /^(skill|fact|content)-/.test(rule));
       for (const { file, line, rule, message } of findings) {
         context.say(`${shortPath(file)}:${line} ${rule} ${message}`);
@@ -125,7 +124,7 @@ function installCommand(): Command {
     )
     .action(async (wanted: string[], options: InstallCommandOptions, command: Command) => {
       const context = contextOf(command);
-      const library = await skillLibrary();
+      const library = await skillLibrary(context.content);
       const names = wanted.length > 0 ? wanted : [...new Set(library.map(({ name }) => name))];
       const skills =
         wanted.length > 0

@@ -14,6 +14,7 @@ import { defaultProtocolName, loadProtocol } from '../../tasks/protocol.js';
 import { type ConceptReads, removedRelations } from '../../tasks/removal.js';
 import type { Task } from '../../tasks/task.js';
 import { contextOf } from '../context.js';
+import { lintOptions } from '../lint-options.js';
 import { shortPath } from './short-path.js';
 
 /** `m4bench tasks …`: what an agent may be asked. */
@@ -30,7 +31,7 @@ function listCommand(): Command {
     .description('every task, with the number of relations that each protocol removes')
     .action(async (_options: unknown, command: Command) => {
       const context = contextOf(command);
-      const all = await loadTasks();
+      const all = await loadTasks(context.content);
       const removals = await removalsOf(all);
       context.say(
         toText({
@@ -118,7 +119,7 @@ function showCommand(): Command {
     )
     .action(async (name: string, options: ShowOptions, command: Command) => {
       const context = contextOf(command);
-      const task = await findTask(name);
+      const task = await findTask(name, context.content);
       const files = await seenFiles(task, parseCondition(options.condition), options);
       const [removals] = await removalsOf([task]);
       if (options.write !== undefined) {
@@ -193,7 +194,7 @@ function lintCommand(): Command {
     .argument('[folders...]', "folders of own families, checked besides the project's")
     .action(async (folders: string[], _options: unknown, command: Command) => {
       const context = contextOf(command);
-      const findings = await lintContent({ extraFolders: folders });
+      const findings = await lintContent(await lintOptions(context, folders));
       for (const { file, line, rule, message } of findings) {
         context.say(`${shortPath(file)}:${line} ${rule} ${message}`);
       }

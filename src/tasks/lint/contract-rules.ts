@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { derivedSchema, loadConcepts } from '../../concepts/concept.js';
 import { conceptGraph } from '../../concepts/graph.js';
-import type { SourceSchema } from '../../datasets/source-schema.js';
+import type { DatabaseKind } from '../../datasets/source-schema.js';
 import { describeQuery } from '../../duck/parquet.js';
 import type { DuckSession } from '../../duck/session.js';
 import { identifier, relation } from '../../duck/sql.js';
@@ -10,20 +10,33 @@ import { messageOf } from '../../support/errors.js';
 import type { Task } from '../task.js';
 import type { Finding } from './finding.js';
 
+/** Tables of a kind of database as far as queries are checked over them. */
+export interface DescribedDatabase {
+  readonly kind: DatabaseKind;
+  readonly tables: readonly {
+    readonly schema: string;
+    readonly name: string;
+    readonly columns: readonly { readonly name: string; readonly type: string }[];
+  }[];
+}
+
+/** Empty tables of a database, so that a query over it can be described without data. */
+export async function createEmptyTables(session: DuckSession, database: DescribedDatabase): Promise<void> {
+  for (const schema of new Set(database.tables.map((table) => table.schema)))
+    await session.run(`create schema if not exists ${identifier(schema)}`);
+  for (const table of database.tables) {
+    const columns = table.columns.map(({ name, type }) => `${identifier(name)} ${type}`).join(', ');
+    await session.run(`create table ${relation(table.schema, table.name)} (${columns})`);
+  }
+}
+
 /** Empty source tables and every concept as a view, so that a reference can be described without data. */
 export async function createEmptyDatabase(
   session: DuckSession,
-  schemas: readonly SourceSchema[],
+  databases: readonly DescribedDatabase[],
   conceptFolder: string,
 ): Promise<void> {
-  for (const source of schemas) {
-    for (const schema of source.schemas)
-      await session.run(`create schema if not exists ${identifier(schema)}`);
-    for (const table of source.tables) {
-      const columns = table.columns.map(({ name, type }) => `${identifier(name)} ${type}`).join(', ');
-      await session.run(`create table ${relation(table.schema, table.name)} (${columns})`);
-    }
-  }
+  for (const database of databases) await createEmptyTables(session, database);
   await session.run(`create schema if not exists ${identifier(derivedSchema)}`);
   for (const { concept } of (await conceptGraph(session, await loadConcepts(conceptFolder))).values()) {
     await session.run(`create view ${relation(derivedSchema, concept.table)} as ${concept.sql.query}`);
