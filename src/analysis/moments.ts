@@ -1,3 +1,7 @@
+import { byCodePoint } from '../support/code-points.js';
+
+export { byCodePoint };
+
 /** Arithmetic mean, summed from left to right; NaN for an empty list. */
 export function mean(values: readonly number[]): number {
   let sum = 0;
@@ -56,11 +60,6 @@ export function groupBy<T>(
     else group.push(item);
   }
   return groups;
-}
-
-/** Order of texts by code point, the same on every machine. */
-export function byCodePoint(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Distinct texts in code point order. */

@@ -7,14 +7,33 @@ import { readJson, readTextIfPresent, writeJsonAtomic } from '../support/files.j
 import { hashOf } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
 import { encodeSegment } from '../support/ids.js';
-import { seededRandom } from '../support/random.js';
+import { orderRuns } from './order.js';
+import { type AnalysisPlan, analysisPlanSchema } from './profile.js';
 
 const plannedRunSchema = z.object({
   runId: z.string(),
   trial: z.number().int().positive(),
   cell: z.number().int().nonnegative(),
+  /** Label of the tier that lists it first; absent in plans without a profile. */
+  tier: z.number().int().positive().optional(),
 });
 export type PlannedRun = z.infer<typeof plannedRunSchema>;
+
+/** What is needed beside the cells to make the runs, so that a plan can be resumed, or worked on, from itself alone. */
+const setupSchema = z.object({
+  agent: z.string(),
+  provider: z.string().optional(),
+  schemaSeed: z.string(),
+  memoryMiB: z.number(),
+  /** Budgets of one attempt. */
+  maxTokens: z.number().optional(),
+  maxCost: z.number().optional(),
+  /** For the agent `sql`: the path of its query, `{task}` and `{condition}` not filled in. */
+  sql: z.string().optional(),
+  /** Folders of the user's own tasks. */
+  taskFolders: z.array(z.string()).optional(),
+});
+export type PlanSetup = z.infer<typeof setupSchema>;
 
 /** `campaign.json`: the frozen plan. Changing it makes another campaign. */
 export const planSchema = z.object({
@@ -22,10 +41,20 @@ export const planSchema = z.object({
   benchmarkVersion: z.string(),
   name: z.string(),
   seed: z.string(),
+  order: z.enum(['longest-first', 'interleaved']).optional(),
+  /** The profile it was made from, with the hash of its content. */
+  profile: z.object({ name: z.string(), hash: z.string() }).optional(),
+  /** Runs as the profile lists them; runs that two tiers list are made once. */
+  tiers: z.array(z.object({ label: z.number(), title: z.string(), runs: z.number() })).optional(),
   sandbox: z.string(),
   timeoutSeconds: z.number(),
+  setup: setupSchema.optional(),
+  /** What it will be analysed for, frozen before the first run. */
+  analysis: analysisPlanSchema.optional(),
+  /** DuckDB version that built databases and references. */
+  engine: z.string().optional(),
   cells: z.array(cellSchema),
-  /** In the order in which they are started: cells and trials interleaved at random from the seed. */
+  /** In the order in which they are started. */
   runs: z.array(plannedRunSchema),
   /** Hash of everything above. */
   planHash: z.string(),
@@ -54,6 +83,34 @@ export function campaignFolder(home: Home, name: string): CampaignFolder {
   };
 }
 
+export interface PlanParts {
+  readonly name: string;
+  readonly benchmarkVersion: string;
+  readonly cells: readonly Cell[];
+  /** In the order in which they are started; `cell` is an index of `cells`. */
+  readonly runs: readonly { readonly cell: number; readonly trial: number; readonly tier?: number }[];
+  readonly seed: string;
+  readonly sandbox: string;
+  readonly timeoutSeconds: number;
+  readonly order?: CampaignPlan['order'];
+  readonly profile?: CampaignPlan['profile'];
+  readonly tiers?: CampaignPlan['tiers'];
+  readonly setup?: CampaignPlan['setup'];
+  readonly analysis?: AnalysisPlan;
+  readonly engine?: string;
+}
+
+/** A plan from its parts, with the hash that freezes it. */
+export function planOf(parts: PlanParts): CampaignPlan {
+  const body = {
+    schemaVersion: 1 as const,
+    ...parts,
+    cells: [...parts.cells],
+    runs: parts.runs.map((run) => ({ runId: runIdOf(parts.cells[run.cell]!, run.trial), ...run })),
+  };
+  return { ...body, planHash: hashOf(body) };
+}
+
 export interface PlanOptions {
   readonly name: string;
   readonly benchmarkVersion: string;
@@ -64,46 +121,37 @@ export interface PlanOptions {
   readonly timeoutSeconds: number;
 }
 
-/** Lists every run of a campaign, conditions and trials interleaved at random so that drift falls on no one arm. */
+/** Plans every trial of the given cells, interleaved at random from the seed (see `order.ts`). */
 export function planCampaign(options: PlanOptions): CampaignPlan {
-  return planRuns({ ...options, cells: options.cells.map((prepared) => prepared.cell) });
+  return planCells({ ...options, cells: options.cells.map((prepared) => prepared.cell) });
 }
 
 /** The same from cells alone: a plan is a function of what is asked, not of what was built for it. */
-export function planRuns(
+export function planCells(
   options: Omit<PlanOptions, 'cells'> & { readonly cells: readonly Cell[] },
 ): CampaignPlan {
-  if (!Number.isInteger(options.trials) || options.trials < 1) {
+  const { cells, trials, seed } = options;
+  if (!Number.isInteger(trials) || trials < 1) {
     throw new M4BenchError(
       'TRIALS_INVALID',
-      `${options.trials} is not a number of trials.`,
+      `${trials} is not a number of trials.`,
       'Give a whole number of at least 1.',
     );
   }
-  const cells = [...options.cells];
-  const runs: PlannedRun[] = cells.flatMap((cell, index) =>
-    Array.from({ length: options.trials }, (_, trial) => ({
-      runId: runIdOf(cell, trial + 1),
-      trial: trial + 1,
-      cell: index,
-    })),
+  const specs = cells.flatMap((cell, index) =>
+    Array.from({ length: trials }, (_, trial) => ({ ...cell, cell: index, trial: trial + 1, tier: 1 })),
   );
-  const random = seededRandom(options.seed);
-  for (let last = runs.length - 1; last > 0; last -= 1) {
-    const other = random.integer(last + 1);
-    [runs[last], runs[other]] = [runs[other]!, runs[last]!];
-  }
-  const body = {
-    schemaVersion: 1 as const,
-    benchmarkVersion: options.benchmarkVersion,
+  const order = 'interleaved';
+  return planOf({
     name: options.name,
-    seed: options.seed,
+    benchmarkVersion: options.benchmarkVersion,
+    cells,
+    runs: orderRuns(specs, { order, seed }).map(({ cell, trial }) => ({ cell, trial })),
+    seed,
+    order,
     sandbox: options.sandbox,
     timeoutSeconds: options.timeoutSeconds,
-    cells,
-    runs,
-  };
-  return { ...body, planHash: hashOf(body) };
+  });
 }
 
 /** Reads a frozen plan and checks its hash; undefined when the campaign has none yet. */

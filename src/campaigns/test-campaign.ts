@@ -4,7 +4,7 @@ import { type Cell, runIdOf } from '../runs/cell.js';
 import { type Attempt, attemptSchema, type RunResult, resultSchema } from '../runs/result.js';
 import { writeJsonAtomic } from '../support/files.js';
 import { sha256 } from '../support/hashing.js';
-import { type CampaignPlan, type PlannedRun, planRuns } from './plan.js';
+import { type CampaignPlan, type PlannedRun, planCells } from './plan.js';
 
 /** A cell as planned, of a task that need not exist. */
 export function testCell(more: Partial<Cell> = {}): Cell {
@@ -36,7 +36,7 @@ export function testPlan(tasks: number, trials: number, name = 'test'): Campaign
   const cells = Array.from({ length: tasks }, (_, task) =>
     ['no-skill', 'with-skill'].map((condition) => testCell({ task: `task-${task}`, condition })),
   ).flat();
-  return planRuns({
+  return planCells({
     name,
     benchmarkVersion: '0',
     cells,

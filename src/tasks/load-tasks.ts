@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { suggestionFor } from '../support/closest-name.js';
+import { byCodePoint } from '../support/code-points.js';
 import { M4BenchError } from '../support/errors.js';
 import { readTextIfPresent } from '../support/files.js';
 import { benchmarkFolder } from '../support/home.js';
@@ -248,10 +249,6 @@ function conditionsOf(task: Pick<Task, 'skills'>, material: TaskMaterial): reado
     'operational-spec': material.operationalSpec !== undefined,
   };
   return (Object.keys(hasMaterial) as ConditionName[]).filter((name) => hasMaterial[name]);
-}
-
-function byCodePoint(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function finish(
