@@ -32,8 +32,11 @@ const datasetTableSchema = z.object({
     .nullable(),
 });
 
+/** Version 1 held content hashes of another algorithm, which nothing written since can be compared with. */
+export const datasetSchemaVersion = 2;
+
 export const datasetManifestSchema = z.object({
-  schemaVersion: z.literal(1),
+  schemaVersion: z.literal(datasetSchemaVersion),
   name: z.string(),
   kind: databaseKind,
   class: z.enum(datasetClasses),
@@ -119,7 +122,9 @@ export async function openDataset(home: Home, name: string): Promise<Dataset> {
       'Make one with "m4bench data import", "data download" or "data synthesize".',
     );
   }
-  const parsed = datasetManifestSchema.safeParse(await readJson(path));
+  const manifest = await readJson(path);
+  refuseOtherVersion(path, manifest);
+  const parsed = datasetManifestSchema.safeParse(manifest);
   if (!parsed.success) {
     throw new M4BenchError(
       'DATASET_INVALID',
@@ -139,6 +144,19 @@ export async function openDataset(home: Home, name: string): Promise<Dataset> {
     );
   }
   return dataset;
+}
+
+function refuseOtherVersion(path: string, manifest: unknown): void {
+  const version = (manifest as { readonly schemaVersion?: unknown } | null)?.schemaVersion;
+  if (!Number.isInteger(version) || version === datasetSchemaVersion) return;
+  const isOlder = Number(version) < datasetSchemaVersion;
+  throw new M4BenchError(
+    'DATASET_VERSION',
+    `${path} was written by ${isOlder ? 'an older' : 'a newer'} m4bench (format ${version}, this one reads ${datasetSchemaVersion}); its content hashes cannot be compared.`,
+    isOlder
+      ? 'Import or synthesize the dataset again with --replace.'
+      : 'Use the m4bench that wrote it, or a newer one.',
+  );
 }
 
 async function datasetNames(home: Home): Promise<readonly string[]> {

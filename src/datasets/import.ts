@@ -14,6 +14,7 @@ import {
   type DatasetManifest,
   datasetContentHash,
   datasetFolder,
+  datasetSchemaVersion,
   knownDatasets,
   openDataset,
   parquetPath,
@@ -95,7 +96,7 @@ export async function importDataset(home: Home, options: ImportOptions): Promise
 
   const hasChecksums = published.official !== undefined || published.ownList !== undefined;
   const manifest: DatasetManifest = {
-    schemaVersion: 1,
+    schemaVersion: datasetSchemaVersion,
     name: options.name,
     kind: target.kind,
     class: target.class,

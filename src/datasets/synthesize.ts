@@ -15,6 +15,7 @@ import {
   type DatasetTable,
   datasetContentHash,
   datasetFolder,
+  datasetSchemaVersion,
   openDataset,
   parquetPath,
 } from './dataset.js';
@@ -77,7 +78,7 @@ export async function synthesizeDataset(home: Home, options: SynthesizeOptions):
   try {
     const tables = await generate(staging, schema, { ...options, stays, seed }, progress);
     const manifest: DatasetManifest = {
-      schemaVersion: 1,
+      schemaVersion: datasetSchemaVersion,
       name,
       kind,
       class: 'synthetic',

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Dataset, parquetPath } from '../../src/datasets/dataset.js';
+import { type Dataset, datasetSchemaVersion, parquetPath } from '../../src/datasets/dataset.js';
 import { engineVersion } from '../../src/duck/engine.js';
 import { writeParquet } from '../../src/duck/parquet.js';
 import { DuckSession } from '../../src/duck/session.js';
@@ -28,7 +28,7 @@ export async function writeLake(
     });
   }
   return {
-    schemaVersion: 1,
+    schemaVersion: datasetSchemaVersion,
     name: 'tiny',
     kind: 'mimic-iv',
     class: 'synthetic',

@@ -4,6 +4,7 @@ import {
   type Dataset,
   type DatasetTable,
   datasetContentHash,
+  datasetSchemaVersion,
   openDataset,
   parquetPath,
 } from '../../src/datasets/dataset.js';
@@ -328,7 +329,7 @@ export async function handMadeDataset(home: Home, rows: Rows = handMadeRows): Pr
     });
   }
   await writeJsonAtomic(join(folder, 'dataset.json'), {
-    schemaVersion: 1,
+    schemaVersion: datasetSchemaVersion,
     name,
     kind: 'mimic-iv',
     class: 'synthetic',

@@ -5,10 +5,16 @@ import { importDataset } from '../../datasets/import.js';
 import { synthesizeDataset } from '../../datasets/synthesize.js';
 import { contextOf } from '../context.js';
 import { wholeNumber } from '../options.js';
+import { compareCommand } from './data/compare.js';
+import { downloadCommand } from './data/download.js';
+import { verifyCommand } from './data/verify.js';
 
 /** `m4bench data …`: source databases into lakes. */
 export function dataCommand(): Command {
-  const data = new Command('data').description('source databases: import, generate, list');
+  const data = new Command('data').description(
+    'source databases: download, import, generate, verify, compare',
+  );
+  data.addCommand(downloadCommand());
 
   data
     .command('import')
@@ -88,5 +94,7 @@ export function dataCommand(): Command {
       );
       context.json({ datasets: datasets.map(({ folder: _folder, ...manifest }) => manifest) });
     });
+  data.addCommand(verifyCommand());
+  data.addCommand(compareCommand());
   return data;
 }
