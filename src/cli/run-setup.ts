@@ -13,12 +13,13 @@ import { type CellRequest, defaultSchemaSeed } from '../runs/prepare.js';
 import { currentRootfs } from '../sandboxes/rootfs.js';
 import type { SandboxLimits } from '../sandboxes/sandbox.js';
 import { sandboxOf } from '../sandboxes/sandboxes.js';
+import { perturbations } from '../schemas/presentation.js';
 import { M4BenchError } from '../support/errors.js';
 import type { Home } from '../support/home.js';
 import { defaultProtocolName, loadProtocol, type Protocol } from '../tasks/protocol.js';
 import type { Task } from '../tasks/task.js';
 import { benchmarkVersion } from '../version.js';
-import { wholeNumber } from './options.js';
+import { collect, wholeNumber } from './options.js';
 
 /** Options of every command that makes runs. */
 export interface RunOptions {
@@ -30,6 +31,7 @@ export interface RunOptions {
   readonly protocol: string;
   readonly schema: string;
   readonly schemaSeed: string;
+  readonly perturb?: readonly string[];
   readonly sandbox: string;
   readonly timeout?: number;
   readonly memory: number;
@@ -58,6 +60,11 @@ export function withRunOptions(command: Command): Command {
     .option('--protocol <name>', 'named set of benchmark choices', defaultProtocolName)
     .option('--schema <name>', 'how the database is presented: native, obfuscated or restructured', 'native')
     .option('--schema-seed <text>', 'seed of the names of a transformed schema', defaultSchemaSeed)
+    .option(
+      '--perturb <list>',
+      `in a transformed schema, also change values: ${perturbations.join(', ')}`,
+      collect,
+    )
     .option(
       '--sandbox <kind>',
       'bubblewrap, docker, podman, or process (no isolation, for development)',
@@ -160,6 +167,7 @@ export async function setUpRuns(
         dataset: await known,
         schema: parseSchema(options.schema),
         schemaSeed: options.schemaSeed,
+        ...(options.perturb === undefined ? {} : { perturb: options.perturb }),
         agent,
         cliVersion: availability.version ?? null,
         rootfsDigest: sandbox.rootfsDigest,

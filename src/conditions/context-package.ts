@@ -7,7 +7,8 @@ import type { ConditionName } from '../tasks/condition.js';
 import type { Protocol } from '../tasks/protocol.js';
 import type { Task } from '../tasks/task.js';
 import { bodyProbe } from './body-probe.js';
-import { materialMissing, placedSkills } from './placed-skills.js';
+import { skillInSchema } from './carried-skills.js';
+import { materialMissing, type PlacedSkill, placedSkills } from './placed-skills.js';
 import { conventionNote, databasePath, isolationNote, outputPath } from './preamble.js';
 import type { PresentedNames } from './presented-names.js';
 
@@ -43,14 +44,15 @@ export interface ContextPackage {
  * files only, so `with-skill` minus `no-skill` is exactly the skill files.
  *
  * In a transformed schema the instruction (operational specification included) is carried over and a dictionary of the
- * codes follows it. Skills stay as they are, as published: they test whether knowledge in native names still helps.
+ * codes follows it. Whether skills and the raw SQL are carried too is a switch of the protocol; the published benchmark
+ * leaves them as they are, which tests whether knowledge in native names still helps.
  *
  * Throws `CONDITION_MATERIAL_MISSING` when the material of the condition does not exist.
  */
 export function contextPackage(request: ContextRequest): ContextPackage {
-  const { task, condition, protocol, skillFolder } = request;
+  const { task, condition, skillFolder } = request;
   const instruction = inSchema(instructionText(task, condition), request);
-  const placed = placedSkills(task, condition, protocol);
+  const placed = skillsInSchema(request);
   return {
     instruction,
     workFiles: placed.map(({ name, text }) => ({
@@ -71,6 +73,23 @@ export function contextPackage(request: ContextRequest): ContextPackage {
       skills: placed.map(({ name, text }) => [name, sha256(text)]),
     }),
   };
+}
+
+/** The skills of the condition as the schema gives them. */
+function skillsInSchema({
+  task,
+  condition,
+  protocol,
+  schema,
+  presented,
+}: ContextRequest): readonly PlacedSkill[] {
+  if (schema === 'native' || presented === undefined) return placedSkills(task, condition, protocol);
+  const isRawSql = condition === 'with-skill-rawsql';
+  if (!isRawSql)
+    return placedSkills(task, condition, protocol).map((skill) => skillInSchema(skill, presented));
+  const referenceSql = presented.referenceSql ?? task.material.referenceSql;
+  const material = referenceSql === undefined ? task.material : { ...task.material, referenceSql };
+  return placedSkills({ ...task, material }, condition, protocol);
 }
 
 function instructionText(task: Task, condition: ConditionName): string {

@@ -5,6 +5,7 @@ import { nativeCatalog } from '../schemas/catalog.js';
 import { loadSchemaDescriptions, type SchemaDescriptions } from '../schemas/descriptions.js';
 import { buildDictionary, type SchemaDictionary } from '../schemas/dictionary.js';
 import type { CodedRelation } from '../schemas/dictionary-section.js';
+import type { SchemaLake } from '../schemas/lake.js';
 import {
   presentationOf,
   type SchemaName,
@@ -12,10 +13,13 @@ import {
   transformedSchemas,
 } from '../schemas/presentation.js';
 import { presentedTables } from '../schemas/presented-tables.js';
+import { schemaWordCodec } from '../schemas/schema-words.js';
+import { noQueryValues, type QueryValues } from '../schemas/sql-translator.js';
 import { M4BenchError } from '../support/errors.js';
 import type { Protocol } from '../tasks/protocol.js';
 import { removedRelations } from '../tasks/removal.js';
 import type { Task } from '../tasks/task.js';
+import { referenceTextInSchema } from './carried-skills.js';
 
 /** The names of a transformed schema as far as an agent is told of them. */
 export interface PresentedNames {
@@ -23,6 +27,14 @@ export interface PresentedNames {
   readonly descriptions: SchemaDescriptions;
   /** What the task database holds, in codes. */
   readonly relations: readonly CodedRelation[];
+  /** Whether skills name tables and columns by their codes. */
+  readonly carriesSkills: boolean;
+  /** Item ids and wording that a perturbation changed. */
+  readonly values: QueryValues;
+  /** Item ids that could be ICD codes as well. */
+  readonly ambiguousNumbers: ReadonlySet<number>;
+  /** The task's reference query for the raw-SQL control, where the protocol carries it. */
+  readonly referenceSql: string | undefined;
 }
 
 /** Checks a schema name given by a user. Throws `SCHEMA_UNKNOWN`. */
@@ -39,9 +51,11 @@ export function parseSchema(text: string): SchemaName {
 
 export interface PresentedNamesRequest {
   readonly task: Task;
-  readonly protocol: Pick<Protocol, 'removal' | 'schemaNames' | 'merges'>;
+  readonly protocol: Pick<Protocol, 'removal' | 'schemaNames' | 'schemaSkills' | 'merges'>;
   readonly schema: TransformedSchema;
   readonly seed: string;
+  /** The lake whose values are changed; without one no perturbation is shown. */
+  readonly lake?: Omit<SchemaLake, 'tables'>;
 }
 
 /**
@@ -51,9 +65,11 @@ export interface PresentedNamesRequest {
  * Throws `SCHEMA_NOT_APPLICABLE` for a task on eICU.
  */
 export async function presentedNames(request: PresentedNamesRequest): Promise<PresentedNames> {
-  const { task, protocol, schema, seed } = request;
-  const catalog = await nativeCatalog({ kind: task.database, name: task.database, tables: [] });
-  const dictionary = buildDictionary(catalog, presentationOf({ schema, seed, protocol }));
+  const { task, protocol, schema, seed, lake } = request;
+  const catalog =
+    lake?.catalog ?? (await nativeCatalog({ kind: task.database, name: task.database, tables: [] }));
+  const dictionary = lake?.dictionary ?? buildDictionary(catalog, presentationOf({ schema, seed, protocol }));
+  const values = lake?.values ?? noQueryValues;
   await using session = await DuckSession.open();
   const graph = await conceptGraph(session, await loadConcepts());
   const removed = new Set(removedRelations(task, protocol, graph));
@@ -65,5 +81,18 @@ export async function presentedNames(request: PresentedNamesRequest): Promise<Pr
       schema: code,
       table,
     })),
+    carriesSkills: protocol.schemaSkills === 'carried',
+    values,
+    ambiguousNumbers: lake?.ambiguousNumbers ?? new Set(),
+    referenceSql:
+      protocol.schemaSkills === 'carried'
+        ? await referenceTextInSchema(task, dictionary, {
+            catalog,
+            dictionary,
+            codecs: lake?.codecs ?? [schemaWordCodec(dictionary, catalog)],
+            values,
+            maps: lake?.maps ?? [],
+          })
+        : undefined,
   };
 }

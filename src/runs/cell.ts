@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { perturbations } from '../schemas/presentation.js';
 import { hashOf } from '../support/hashing.js';
 import { encodeSegment } from '../support/ids.js';
 
@@ -7,6 +8,15 @@ export const cellSchema = z.object({
   task: z.string(),
   condition: z.string(),
   schema: z.enum(['native', 'obfuscated', 'restructured']),
+  /** What a transformed schema was drawn from; absent in the native one. */
+  presentation: z
+    .object({
+      seed: z.string(),
+      perturb: z.array(z.enum(perturbations)),
+      /** Hash of the whole map, which never leaves the home folder. */
+      dictionaryHash: z.string(),
+    })
+    .optional(),
   protocol: z.string(),
   dataset: z.string(),
   /** Content hash of the dataset. */

@@ -9,9 +9,12 @@ import { type Dataset, parquetPath } from '../datasets/dataset.js';
 import { DuckSession } from '../duck/session.js';
 import { buildReferences, type Reference } from '../references/build.js';
 import { referenceQueryOf } from '../references/reference.js';
-import type { SchemaName } from '../schemas/presentation.js';
+import type { SchemaName, TransformedSchema } from '../schemas/presentation.js';
 import { presentedRelations } from '../schemas/presented-database.js';
+import { presentedReference } from '../schemas/presented-reference.js';
 import { type AllowedRelation, buildTaskDatabase, type TaskDatabase } from '../schemas/task-database.js';
+import type { SchemaVerification } from '../schemas/verification.js';
+import { M4BenchError } from '../support/errors.js';
 import { sha256 } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
 import { type Progress, silentProgress } from '../support/progress.js';
@@ -31,6 +34,8 @@ export interface CellRequest {
   /** How the database is presented, default `native`; a transformed one is drawn from `schemaSeed`. */
   readonly schema?: SchemaName;
   readonly schemaSeed?: string;
+  /** Changes of values besides; in a transformed schema only. */
+  readonly perturb?: readonly string[];
   readonly agent: Agent;
   /** CLI version as probed, null for built-in agents. */
   readonly cliVersion: string | null;
@@ -46,7 +51,10 @@ export interface PreparedCell {
   readonly cell: Cell;
   readonly request: CellRequest;
   readonly context: ContextPackage;
+  /** What outputs are scored against; with moved dates it moved likewise. */
   readonly reference: Reference;
+  /** Whether a transformed schema is proven equal; absent in the native one. */
+  readonly verification?: SchemaVerification;
   readonly relations: readonly AllowedRelation[];
   /** Schemas that exist in the task database even when nothing is left in them. */
   readonly emptySchemas: readonly string[];
@@ -70,6 +78,27 @@ export function schemasOf(dataset: Dataset): readonly string[] {
   ];
 }
 
+/** What the schema decides of a cell. */
+type GivenToCell = Pick<
+  PreparedCell,
+  'context' | 'reference' | 'relations' | 'emptySchemas' | 'verification'
+> &
+  Pick<Cell, 'presentation'>;
+
+function contextRequestOf({ task, condition, protocol, agent }: CellRequest) {
+  return { task, condition: parseCondition(condition), protocol, skillFolder: agent.skillFolder };
+}
+
+/** The native schema shows the native values, or it would be another condition. */
+function refuseNativePerturbation(schema: SchemaName, perturb: readonly string[]): void {
+  if (schema !== 'native' || perturb.length === 0) return;
+  throw new M4BenchError(
+    'PERTURBATION_NOT_APPLICABLE',
+    `Values (${perturb.join(', ')}) cannot be changed in schema native.`,
+    'Add --schema obfuscated or --schema restructured, or leave --perturb out.',
+  );
+}
+
 /** Builds references, concepts and task databases once per dataset and task, however many cells share them. */
 export class CellPreparation {
   private readonly references = new Map<string, Promise<Reference>>();
@@ -83,29 +112,9 @@ export class CellPreparation {
 
   async prepare(request: CellRequest): Promise<PreparedCell> {
     const { task, dataset, protocol, agent, schema = 'native' } = request;
-    const seed = request.schemaSeed ?? defaultSchemaSeed;
-    const context = contextPackage({
-      task,
-      condition: parseCondition(request.condition),
-      protocol,
-      schema,
-      skillFolder: agent.skillFolder,
-      ...(schema === 'native' ? {} : { presented: await presentedNames({ task, protocol, schema, seed }) }),
-    });
-    const reference = await this.referenceOf(dataset, task);
-    const left = await this.relationsFor(task, protocol, dataset);
-    const { relations, schemas: emptySchemas } =
-      schema === 'native'
-        ? { relations: left, schemas: schemasOf(dataset) }
-        : await presentedRelations({
-            home: this.home,
-            dataset,
-            relations: left,
-            schema,
-            seed,
-            protocol,
-            progress: this.progress,
-          });
+    refuseNativePerturbation(schema, request.perturb ?? []);
+    const given = schema === 'native' ? await this.native(request) : await this.presented(request, schema);
+    const { context, reference, relations, emptySchemas, presentation, verification } = given;
     const taskDatabase = await buildTaskDatabase(relations, {
       farmRoot: farmRoot(),
       folder: this.home.taskDatabases,
@@ -116,6 +125,7 @@ export class CellPreparation {
       task: task.name,
       condition: request.condition,
       schema,
+      ...(presentation === undefined ? {} : { presentation }),
       protocol: protocol.name,
       dataset: dataset.name,
       datasetHash: dataset.contentHash,
@@ -132,7 +142,56 @@ export class CellPreparation {
         query: queryText === undefined ? null : sha256(queryText),
       },
     };
-    return { cell, request, context, reference, relations, emptySchemas, taskDatabase, queryText };
+    return {
+      cell,
+      request,
+      context,
+      reference,
+      relations,
+      emptySchemas,
+      taskDatabase,
+      queryText,
+      ...(verification === undefined ? {} : { verification }),
+    };
+  }
+
+  private async native(request: CellRequest): Promise<GivenToCell> {
+    const { task, dataset, protocol } = request;
+    const context = contextPackage({ ...contextRequestOf(request), schema: 'native' });
+    return {
+      context,
+      reference: await this.referenceOf(dataset, task),
+      relations: await this.relationsFor(task, protocol, dataset),
+      emptySchemas: schemasOf(dataset),
+    };
+  }
+
+  private async presented(request: CellRequest, schema: TransformedSchema): Promise<GivenToCell> {
+    const { task, dataset, protocol, perturb } = request;
+    const seed = request.schemaSeed ?? defaultSchemaSeed;
+    const presented = await presentedRelations({
+      home: this.home,
+      dataset,
+      relations: await this.relationsFor(task, protocol, dataset),
+      schema,
+      seed,
+      protocol,
+      ...(perturb === undefined ? {} : { perturb }),
+      progress: this.progress,
+    });
+    const { lake, relations, schemas: emptySchemas, dictionaryHash } = presented;
+    const names = await presentedNames({ task, protocol, schema, seed, lake });
+    const context = contextPackage({ ...contextRequestOf(request), schema, presented: names });
+    const native = await this.referenceOf(dataset, task);
+    const { key, manifest } = native;
+    return {
+      context,
+      reference: await presentedReference(lake, native),
+      relations,
+      emptySchemas,
+      presentation: { seed: lake.presentation.seed, perturb: [...lake.presentation.perturb], dictionaryHash },
+      verification: await presented.verification({ key, contentHash: manifest.contentHash }),
+    };
   }
 
   /** Relations that the task leaves in its database, with their files. */

@@ -12,6 +12,10 @@ export function unpublishableReasons(
   if (result.sandbox.rootfsDigest === null)
     reasons.push("the sandbox ran over the host's own file system, not a pinned root file system");
   if (!result.dataset.verified) reasons.push(`dataset ${result.dataset.name} is unverified`);
+  if (result.cell.schema !== 'native' && result.presentation?.isVerified !== true)
+    reasons.push(
+      `schema ${result.cell.schema} is not proven to hold the same (${result.presentation?.reasons[0] ?? 'never verified'})`,
+    );
   if (result.status === 'unjudged') reasons.push('only infrastructure failures happened');
   if (result.cell.condition === 'with-skill' && result.tokens !== null && result.skill.offered.length === 0) {
     reasons.push('the skill was not offered to the model');

@@ -134,6 +134,8 @@ export const resultSchema = z.object({
     verified: z.boolean(),
     contentHash: z.string(),
   }),
+  /** Whether the stored proof covers exactly what a transformed schema presented; absent in the native one. */
+  presentation: z.object({ isVerified: z.boolean(), reasons: z.array(z.string()) }).optional(),
   sandbox: z.object({
     kind: z.string(),
     rootfsDigest: z.string().nullable(),

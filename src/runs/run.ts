@@ -159,6 +159,14 @@ function resultOf(
       verified: dataset.verified,
       contentHash: dataset.contentHash,
     },
+    ...(prepared.verification === undefined
+      ? {}
+      : {
+          presentation: {
+            isVerified: prepared.verification.isVerified,
+            reasons: [...prepared.verification.reasons],
+          },
+        }),
     sandbox: {
       kind: environment.sandbox.kind,
       rootfsDigest: environment.sandbox.rootfsDigest,

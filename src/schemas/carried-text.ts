@@ -89,7 +89,8 @@ export interface TranslatedSkill {
 }
 
 /**
- * A skill whose code spans name presented tables and columns by their codes; pure. Prose, front matter, fenced blocks
+ * A skill whose code spans name presented tables and columns by their codes, and without the name of the dataset;
+ * pure. Other prose, front matter, fenced blocks
  * and the section on the output stay, the latter because the output contract keeps its names. A name that is both a
  * table and a column of this database is ambiguous and stays; so does the name of a table that the task does not have.
  * Changed item ids follow wherever they stand, changed wording in code spans and table cells.
@@ -116,13 +117,18 @@ export function translateSkill(request: TranslateSkillRequest): TranslatedSkill 
       ? line.replaceAll(/`([^`]+)`/g, span).replaceAll(/\|(\s*)([^|`]*[^|`\s])(\s*)(?=\|)/g, cell)
       : line,
   );
-  const body = carryNumbers(lines.join('\n'), request);
+  const body = carryNumbers(withoutDataset(lines.join('\n'), request.carriesNames), request);
   const listed = [...untranslated].sort();
   if (listed.length === 0) return { text: body, untranslated: listed };
   const note = `\n\nThese names stand as in the source database, because they have no single counterpart here: ${listed
     .map((name) => `\`${name}\``)
     .join(', ')}. The schema dictionary tells where to look.\n`;
   return { text: body.trimEnd() + note, untranslated: listed };
+}
+
+/** With carried names the name of the dataset would tell what the codes hide. */
+function withoutDataset(text: string, carriesNames: boolean): string {
+  return carriesNames ? text.replaceAll(/MIMIC-IV|mimic-iv/g, 'this database') : text;
 }
 
 /** Lines of a skill, and whether they are prose: not front matter, not fenced, not the section on the output. */

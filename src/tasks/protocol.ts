@@ -20,6 +20,7 @@ const protocolFile = z.strictObject({
   raw_sql_front_matter: switched(z.boolean()),
   schema_names: switched(z.enum(['sorted', 'seeded'])),
   schema_dictionary: switched(z.enum(['published', 'complete'])),
+  schema_skills: switched(z.enum(['native', 'carried'])),
   merges: switched(z.enum(['published', 'lossless'])),
   time_limit_seconds: switched(z.number().int().positive()),
   output_of_failed_run: switched(z.enum(['discarded', 'recorded'])),
@@ -49,6 +50,8 @@ export interface Protocol {
   readonly schemaNames: 'sorted' | 'seeded';
   /** Which tables and columns the agent's dictionary describes. */
   readonly schemaDictionary: 'published' | 'complete';
+  /** Whether skills and raw SQL are in native names in a transformed schema, or carried over to its codes. */
+  readonly schemaSkills: 'native' | 'carried';
   /** Whether merged tables may lose rows (patients without admission). */
   readonly merges: 'published' | 'lossless';
   /** Wall-clock limit of one attempt, in seconds. */
@@ -111,6 +114,7 @@ export async function loadProtocol(
     rawSqlFrontMatter: switches.raw_sql_front_matter.value,
     schemaNames: switches.schema_names.value,
     schemaDictionary: switches.schema_dictionary.value,
+    schemaSkills: switches.schema_skills.value,
     merges: switches.merges.value,
     timeLimitSeconds: switches.time_limit_seconds.value,
     outputOfFailedRun: switches.output_of_failed_run.value,

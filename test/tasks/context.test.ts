@@ -147,27 +147,56 @@ describe('transformed schemas', () => {
     ['mimic-sofa-24h', 'obfuscated', 'm4bench-1'],
     ['mimic-urine-output-rate-raw', 'restructured', 'm4bench-1'],
     ['mimic-urine-output-rate', 'restructured', 'published-2026'],
-  ] as const)('%s, %s, %s: dictionary appended, skills as they are', async (name, schema, protocolName) => {
-    const task = await findTask(name);
-    const protocol = await loadProtocol(protocolName);
-    const presented: PresentedNames = await presentedNames({ task, protocol, schema, seed: '1' });
-    const render = (condition: 'with-skill' | 'operational-spec'): ContextPackage =>
-      contextPackage({ task, condition, protocol, skillFolder, schema, presented });
-    const native = contextPackage({ task, condition: 'with-skill', protocol, skillFolder, schema: 'native' });
-    const withSkill = render('with-skill');
-    expect(withSkill.workFiles).toEqual(native.workFiles);
-    const [before, dictionary] = withSkill.instruction.split('\n## Schema dictionary\n');
-    expect(dictionary).toContain('| Schema |');
-    expect(before).toContain('`stay_id`');
-    expect(withSkill.instruction).not.toMatch(/mimiciv_|MIMIC-IV/);
-    const spec = render('operational-spec').instruction;
-    expect(spec.indexOf('## Operational specification')).toBeGreaterThan(0);
-    expect(spec.indexOf('## Schema dictionary')).toBeGreaterThan(
-      spec.indexOf('## Operational specification'),
-    );
-    const removed = presented.dictionary.tables['mimiciv_derived.urine_output_rate'];
-    if (protocolName === 'm4bench-1' && name !== 'mimic-sofa-24h') expect(dictionary).not.toContain(removed);
-  });
+  ] as const)(
+    '%s, %s, %s: dictionary appended, skills carried or as they are',
+    async (name, schema, protocolName) => {
+      const task = await findTask(name);
+      const protocol = await loadProtocol(protocolName);
+      const presented: PresentedNames = await presentedNames({ task, protocol, schema, seed: '1' });
+      const render = (condition: 'with-skill' | 'operational-spec'): ContextPackage =>
+        contextPackage({ task, condition, protocol, skillFolder, schema, presented });
+      const native = contextPackage({
+        task,
+        condition: 'with-skill',
+        protocol,
+        skillFolder,
+        schema: 'native',
+      });
+      const withSkill = render('with-skill');
+      if (protocolName === 'published-2026') expect(withSkill.workFiles).toEqual(native.workFiles);
+      else {
+        const [carried, own] = [withSkill, native].map(({ workFiles }) => JSON.stringify(workFiles)) as [
+          string,
+          string,
+        ];
+        expect(own).toMatch(/MIMIC-IV/);
+        expect(own).toContain('`icustays`');
+        expect(carried).not.toMatch(/MIMIC-IV|mimiciv_/);
+        expect(carried).not.toContain('`icustays`');
+        const { tables, mergedTables } = presented.dictionary;
+        const code = schema === 'restructured' ? mergedTables['mimiciv_hosp.encounters'] : tables['mimiciv_icu.icustays'];
+        expect(carried).toContain(`\`${code?.split('.')[1]}\``);
+        expect(withSkill.hash).not.toBe(native.hash);
+      }
+      const [before, dictionary] = withSkill.instruction.split('\n## Schema dictionary\n');
+      expect(dictionary).toContain('| Schema |');
+      expect(before).toContain('`stay_id`');
+      expect(withSkill.instruction).not.toMatch(/mimiciv_|MIMIC-IV/);
+      const rawSql = JSON.stringify(
+        contextPackage({ task, condition: 'with-skill-rawsql', protocol, skillFolder, schema, presented })
+          .workFiles,
+      );
+      expect(rawSql.includes('mimiciv_')).toBe(protocolName === 'published-2026');
+      const spec = render('operational-spec').instruction;
+      expect(spec.indexOf('## Operational specification')).toBeGreaterThan(0);
+      expect(spec.indexOf('## Schema dictionary')).toBeGreaterThan(
+        spec.indexOf('## Operational specification'),
+      );
+      const removed = presented.dictionary.tables['mimiciv_derived.urine_output_rate'];
+      if (protocolName === 'm4bench-1' && name !== 'mimic-sofa-24h')
+        expect(dictionary).not.toContain(removed);
+    },
+  );
 
   it('do not exist on eICU', async () => {
     const task = await findTask('eicu-gcs');
