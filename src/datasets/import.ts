@@ -11,6 +11,7 @@ import { checksumListOf, readChecksumFile } from './checksums.js';
 import { readCsvHeader } from './csv-header.js';
 import {
   type Dataset,
+  type DatasetClass,
   type DatasetManifest,
   datasetContentHash,
   datasetFolder,
@@ -36,14 +37,23 @@ import {
   type PublishedChecksums,
   rowCountComplaints,
 } from './import-verification.js';
+import {
+  type OwnDatabase,
+  ownReleaseFolder,
+  readOwnSchema,
+  repeatedKeyComplaints,
+  unstatedReasons,
+} from './own-schema.js';
 import { findReleaseFolder, type ReleaseFolder } from './release-folder.js';
 import { type DatabaseKind, loadSourceSchema, type SourceSchema } from './source-schema.js';
 
 export interface ImportOptions {
-  /** `mimic-iv`, `mimic-iv-demo`, `eicu`, `eicu-demo`, or a name of the user's own together with `kind`. */
+  /** `mimic-iv`, `mimic-iv-demo`, `eicu`, `eicu-demo`, or a name of the user's own together with `kind` or `schemaFile`. */
   readonly name: string;
   /** Needed only where the name does not tell. */
   readonly kind?: DatabaseKind;
+  /** Describes a database that is not part of the benchmark; its files lie in `from`. */
+  readonly schemaFile?: string;
   /** A folder at or above the release. */
   readonly from: string;
   /** Stop when a checksum or row count is not the official one; default true. Else mark the dataset unverified. */
@@ -67,11 +77,14 @@ export interface ImportOptions {
  */
 export async function importDataset(home: Home, options: ImportOptions): Promise<Dataset> {
   const progress = options.progress ?? silentProgress;
-  const target = importTarget(options);
+  const target = await importTarget(options);
+  const { own, schema } = target;
   const folder = datasetFolder(home, options.name);
   refuseExisting(folder, options);
-  const schema = await loadSourceSchema(target.kind);
-  const release = await findReleaseFolder(options.from, schema);
+  const release =
+    own === undefined
+      ? await findReleaseFolder(options.from, schema)
+      : await ownReleaseFolder(options.from, own);
   await checkDiskSpace(home, release);
   for (const file of release.files) if (file.form !== '.parquet') await readCsvHeader(file);
 
@@ -86,13 +99,20 @@ export async function importDataset(home: Home, options: ImportOptions): Promise
   const staging = `${folder}.importing.tmp`;
   await mkdir(staging, { recursive: true });
   const layout = options.layout ?? 'by-item';
-  const imported = await importTables(staging, schema, files, { ...options, layout, progress });
+  // Published bytes have the published types; what types an own file has, only its values tell.
+  const read = own === undefined ? files : files.map((file) => ({ ...file, isVouchedFor: false }));
+  const imported = await importTables(staging, schema, read, { ...options, layout, progress });
   const { tables } = imported;
   const counted = tables.map((table) => ({ ...table, file: table.source!.file }));
   const releaseName = target.release ?? (target.isKnown ? likelyRelease(schema, counted) : 'unknown');
   const reasons = [...complaints, ...rowCountComplaints(schema, releaseName, counted)];
   if (!target.isKnown) reasons.push(`${options.name} is not the name of a published release`);
+  if (own !== undefined) reasons.push(...(await repeatedKeyComplaints(staging, own, tables)));
   stopUnlessAccepted(reasons, options);
+  if (own !== undefined) {
+    reasons.push(...unstatedReasons(own, files, (file) => isListed(file, published)));
+    await copyFile(options.schemaFile!, join(staging, 'schema.toml'));
+  }
 
   const hasChecksums = published.official !== undefined || published.ownList !== undefined;
   const manifest: DatasetManifest = {
@@ -107,7 +127,7 @@ export async function importDataset(home: Home, options: ImportOptions): Promise
     notice:
       reasons.length === 0
         ? `${schema.title}, release ${releaseName}.`
-        : `UNVERIFIED: not the official ${schema.title} release ${releaseName}.`,
+        : `UNVERIFIED: ${own === undefined ? `not the official ${schema.title}` : schema.title}, release ${releaseName}.`,
     tables: [...tables],
     contentHash: datasetContentHash(tables),
     engineVersion,
@@ -135,7 +155,37 @@ function checksumsOf(schema: SourceSchema, release: string) {
   return files === undefined ? undefined : checksumListOf(files);
 }
 
-function importTarget(options: ImportOptions) {
+/** What is to be imported, as far as its name and description tell. */
+interface ImportTarget {
+  readonly kind: DatabaseKind;
+  readonly class: DatasetClass;
+  readonly release?: string | undefined;
+  readonly schema: SourceSchema;
+  readonly isKnown: boolean;
+  /** Present for a database that the user describes. */
+  readonly own?: OwnDatabase;
+}
+
+async function importTarget(options: ImportOptions): Promise<ImportTarget> {
+  if (options.schemaFile !== undefined) return await ownTarget(options, options.schemaFile);
+  const target = shippedTarget(options);
+  return { ...target, schema: await loadSourceSchema(target.kind) };
+}
+
+async function ownTarget(options: ImportOptions, schemaFile: string): Promise<ImportTarget> {
+  if (Object.hasOwn(knownDatasets, options.name)) {
+    throw new M4BenchError(
+      'DATASET_NAME_INVALID',
+      `${options.name} is the name of a published release, which needs no schema file.`,
+      'Leave --schema out, or import under a name of your own.',
+    );
+  }
+  const own = await readOwnSchema(schemaFile);
+  const { schema, release } = own;
+  return { kind: schema.kind, class: own.class, release, schema, isKnown: true, own };
+}
+
+function shippedTarget(options: ImportOptions) {
   const known = knownDatasets[options.name];
   if (known?.class === 'synthetic') {
     throw new M4BenchError(
@@ -149,7 +199,7 @@ function importTarget(options: ImportOptions) {
     throw new M4BenchError(
       'DATASET_KIND_UNKNOWN',
       `${options.name} does not tell which database it is.`,
-      `Use one of ${Object.keys(knownDatasets).join(', ')}, or say the kind: mimic-iv or eicu.`,
+      `Use one of ${Object.keys(knownDatasets).join(', ')}; say the kind of a copy of one of them (--kind mimic-iv or eicu), or describe another database (--schema FILE).`,
     );
   }
   // Someone's own copy is treated like credentialed data: nothing of it may leave the machine by default.
@@ -170,8 +220,8 @@ function stopUnlessAccepted(reasons: readonly string[], options: ImportOptions):
   const more = reasons.length > 5 ? `; and ${reasons.length - 5} more` : '';
   throw new M4BenchError(
     'IMPORT_MISMATCH',
-    `These files are not the official release: ${reasons.slice(0, 5).join('; ')}${more}.`,
-    'Download them again, or import with --no-verify, which marks the dataset and every result as unverified.',
+    `These files are not ${options.schemaFile === undefined ? 'the official release' : 'what the schema file says'}: ${reasons.slice(0, 5).join('; ')}${more}.`,
+    `${options.schemaFile === undefined ? 'Download them again' : 'Correct one of the two'}, or import with --no-verify, which marks the dataset and every result as unverified.`,
   );
 }
 

@@ -4,7 +4,7 @@ import { M4BenchError, messageOf } from '../support/errors.js';
 import type { DatabaseKind, SourceSchema, SourceTable } from './source-schema.js';
 
 /** Forms in which a table may come, the published one first. */
-const forms = ['.csv.gz', '.csv', '.parquet'] as const;
+export const forms = ['.csv.gz', '.csv', '.parquet'] as const;
 export type SourceForm = (typeof forms)[number];
 
 /** One table of a release and the file that holds it. */
@@ -45,10 +45,15 @@ async function list(folder: string): Promise<Listing> {
   return { files: files.sort(), folders: folders.sort() };
 }
 
+/** The form of a file by the end of its name, whatever its case. */
+export function formOf(name: string): SourceForm | undefined {
+  return forms.find((ending) => name.toLowerCase().endsWith(ending));
+}
+
 /** `patient.csv.gz` is { table: `patient`, form: `.csv.gz` }; undefined for anything that is no data file. */
 function splitName(name: string): { readonly table: string; readonly form: SourceForm } | undefined {
   const lower = name.toLowerCase();
-  const form = forms.find((ending) => lower.endsWith(ending));
+  const form = formOf(name);
   return form === undefined ? undefined : { table: lower.slice(0, -form.length), form };
 }
 

@@ -21,7 +21,8 @@ export const databaseKind = z
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters and digits, joined by single hyphens')
   .max(32, 'must not be longer than 32 characters');
 
-const columnTypes = ['BIGINT', 'DOUBLE', 'VARCHAR', 'TIMESTAMP', 'DATE', 'BOOLEAN'] as const;
+/** Types that a column of a source table can have. */
+export const columnTypes = ['BIGINT', 'DOUBLE', 'VARCHAR', 'TIMESTAMP', 'DATE', 'BOOLEAN'] as const;
 export type ColumnType = (typeof columnTypes)[number];
 
 const columnSchema = z.object({ name: z.string(), type: z.enum(columnTypes), nullable: z.boolean() });

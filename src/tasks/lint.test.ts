@@ -23,6 +23,13 @@ interface Planted {
 const meld = 'families/meld';
 const planted: readonly Planted[] = [
   {
+    rule: 'skill-unfinished',
+    file: 'families/sirs/skills/sirs-criteria/common/SKILL.md',
+    from: '## Traps',
+    to: '## Traps\n\nTO BE WRITTEN: what goes wrong.',
+    at: 'TO BE WRITTEN',
+  },
+  {
     rule: 'instruction-native-schema',
     file: 'families/apsiii/tasks/mimic-apsiii-24h.md',
     from: /$/,

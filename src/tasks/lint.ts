@@ -88,7 +88,11 @@ async function lintLoaded(options: LintOptions): Promise<readonly Finding[]> {
       ...removedRelationFindings(task, concepts),
     );
   }
-  for (const skill of library) findings.push(...(await skillTextFindings(session, skill)));
+  const shippedFolder = join(contentFolder, 'families');
+  for (const skill of library) {
+    const isShipped = skill.folder.startsWith(`${shippedFolder}/`);
+    findings.push(...(await skillTextFindings(session, skill, isShipped)));
+  }
   findings.push(...variantFindings(library));
   findings.push(...decoyFindings(families, (mapping) => join(contentFolder, 'decoys', `${mapping}.toml`)));
   const shippedTasks = tasks.filter((task) => isShippedKind(task.database));
@@ -98,7 +102,7 @@ async function lintLoaded(options: LintOptions): Promise<readonly Finding[]> {
   findings.push(...(await rawSqlFindings(session, shippedTasks, graph)));
   const intended = join(contentFolder, 'families', 'intended-inputs.toml');
   findings.push(...(await intendedInputFindings(intended, tasks, graph)));
-  findings.push(...(await recordFindings(families, join(contentFolder, 'families'))));
+  findings.push(...(await recordFindings(families, shippedFolder)));
   for (const family of families) findings.push(...(await strayFindings(family)));
   return uniqueFindings(findings);
 }

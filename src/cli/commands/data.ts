@@ -1,7 +1,8 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { toText } from '../../analysis/tables.js';
 import { listDatasets } from '../../datasets/dataset.js';
 import { importDataset } from '../../datasets/import.js';
+import { databaseKinds } from '../../datasets/source-schema.js';
 import { synthesizeDataset } from '../../datasets/synthesize.js';
 import { contextOf } from '../context.js';
 import { wholeNumber } from '../options.js';
@@ -21,15 +22,24 @@ export function dataCommand(): Command {
     .description(
       'import a release as PhysioNet ships it (CSV.gz, CSV or Parquet) into a dataset of Parquet files',
     )
-    .argument('<name>', 'mimic-iv, mimic-iv-demo, eicu or eicu-demo')
+    .argument('<name>', 'mimic-iv, mimic-iv-demo, eicu, eicu-demo, or a name of your own')
     .requiredOption('--from <dir>', 'folder of the release, or one above it')
+    .option('--schema <file>', 'TOML file that describes a database of your own (docs/own-tasks.md)')
+    .addOption(
+      new Option('--kind <kind>', 'which database a dataset under a name of your own is a copy of')
+        .choices(databaseKinds)
+        .conflicts('schema'),
+    )
     .option('--no-verify', 'accept files that are not the official release; the dataset is marked unverified')
     .option('--replace', 'replace a dataset of this name')
-    .addHelpText('after', '\nExample:\n  m4bench data import mimic-iv-demo --from ./mimic-iv-demo-2.2')
+    .addHelpText(
+      'after',
+      '\nExample:\n  m4bench data import mimic-iv-demo --from ./mimic-iv-demo-2.2\n  m4bench data import our-omop --schema omop.toml --from ./export',
+    )
     .action(
       async (
         name: string,
-        options: { from: string; verify: boolean; replace?: boolean },
+        options: { from: string; schema?: string; kind?: string; verify: boolean; replace?: boolean },
         command: Command,
       ) => {
         const context = contextOf(command);
@@ -37,6 +47,8 @@ export function dataCommand(): Command {
         const dataset = await importDataset(context.home, {
           name,
           from: options.from,
+          ...(options.schema === undefined ? {} : { schemaFile: options.schema }),
+          ...(options.kind === undefined ? {} : { kind: options.kind }),
           verify: options.verify,
           replace: options.replace ?? false,
           progress: context.progress,

@@ -15,6 +15,7 @@ import { type ConceptReads, removedRelations } from '../../tasks/removal.js';
 import type { Task } from '../../tasks/task.js';
 import { contextOf } from '../context.js';
 import { lintOptions } from '../lint-options.js';
+import { newTaskCommand } from './new-task.js';
 import { shortPath } from './short-path.js';
 
 /** `m4bench tasks …`: what an agent may be asked. */
@@ -23,7 +24,8 @@ export function tasksCommand(): Command {
     .description('the tasks and what an agent is given')
     .addCommand(listCommand())
     .addCommand(showCommand())
-    .addCommand(lintCommand());
+    .addCommand(lintCommand())
+    .addCommand(newTaskCommand());
 }
 
 function listCommand(): Command {

@@ -25,6 +25,12 @@ const notice = [
   'expect neither a precomputed target table nor a ready-made SQL script',
 ];
 
+/** The paragraph that every skill has under "Use in the benchmark". */
+export const skillNotice = `${notice[0]} Treat this text as procedural guidance: derive the output from source or intermediate tables, and ${notice[1]}.`;
+
+/** Marks a passage that its author still has to write. */
+export const toBeWritten = 'TO BE WRITTEN';
+
 const forbidden: readonly ForbiddenText[] = [
   { rule: 'skill-sql', pattern: /```sql/i, message: 'a skill holds no SQL; give the rule in words.' },
   {
@@ -42,10 +48,17 @@ const forbidden: readonly ForbiddenText[] = [
     pattern: /\bmain\.[A-Za-z_]\w*/,
     message: 'relations are given with their canonical schema.',
   },
+  {
+    rule: 'skill-unfinished',
+    pattern: new RegExp(toBeWritten),
+    message: 'the passage is not written yet.',
+  },
 ];
 
-/** Words a skill may have; the published ones have 400 to 1,350. */
-const wordRange = { least: 400, most: 1400 } as const;
+/** Words a shipped skill may have; the published ones have 400 to 1,350. */
+const shippedWords = { least: 400, most: 1400 } as const;
+/** A user's own skill is compared with nothing: it may be short. */
+const ownWords = { least: 1, most: shippedWords.most } as const;
 
 const skillFile = (skill: Skill): string => join(skill.folder, 'SKILL.md');
 
@@ -61,7 +74,12 @@ export function sectionsOf(body: string): ReadonlyMap<string, string> {
 }
 
 /** Rules on the text of one skill alone. Fenced blocks are tried in DuckDB's parser: what parses is a query. */
-export async function skillTextFindings(session: DuckSession, skill: Skill): Promise<readonly Finding[]> {
+export async function skillTextFindings(
+  session: DuckSession,
+  skill: Skill,
+  isShipped: boolean,
+): Promise<readonly Finding[]> {
+  const wordRange = isShipped ? shippedWords : ownWords;
   const file = skillFile(skill);
   const findings: Finding[] = [...forbiddenTexts(skill.text, file, forbidden)];
   const flat = collapsed(skill.body);
