@@ -174,7 +174,10 @@ describe('transformed schemas', () => {
         expect(carried).not.toMatch(/MIMIC-IV|mimiciv_/);
         expect(carried).not.toContain('`icustays`');
         const { tables, mergedTables } = presented.dictionary;
-        const code = schema === 'restructured' ? mergedTables['mimiciv_hosp.encounters'] : tables['mimiciv_icu.icustays'];
+        const code =
+          schema === 'restructured'
+            ? mergedTables['mimiciv_hosp.encounters']
+            : tables['mimiciv_icu.icustays'];
         expect(carried).toContain(`\`${code?.split('.')[1]}\``);
         expect(withSkill.hash).not.toBe(native.hash);
       }
