@@ -1,11 +1,14 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { columnTable, componentText, confusionTable } from '../../analysis/evaluation-tables.js';
 import { toText } from '../../analysis/tables.js';
 import { chooseDataset } from '../../datasets/dataset.js';
 import { evaluateOutput } from '../../evaluation/evaluate.js';
+import type { Evaluation } from '../../evaluation/evaluation.js';
 import { openReference } from '../../references/build.js';
+import { writeJsonAtomic } from '../../support/files.js';
 import { findTask } from '../../tasks/load-tasks.js';
-import { contextOf } from '../context.js';
+import { type CliContext, contextOf } from '../context.js';
 
 /** `m4bench evaluate TASK OUTPUT`: scores a file a person or an agent made. */
 export function evaluateCommand(): Command {
@@ -16,6 +19,10 @@ export function evaluateCommand(): Command {
     .option('--dataset <name>', 'dataset the output was made on; default: the fullest one present')
     .option('--reference <file>', 'score against this file instead')
     .option('--scores-only', 'skip mismatch kinds and confusion tables')
+    .option(
+      '--examples <file>',
+      'write five rows per column that do not match, for your eyes only (mode 0600)',
+    )
     .addHelpText(
       'after',
       '\nExample:\n  m4bench evaluate mimic-sirs-24h-raw ./output.csv --dataset mimic-iv-demo',
@@ -24,7 +31,7 @@ export function evaluateCommand(): Command {
       async (
         taskName: string,
         output: string,
-        options: { dataset?: string; reference?: string; scoresOnly?: boolean },
+        options: { dataset?: string; reference?: string; scoresOnly?: boolean; examples?: string },
         command: Command,
       ) => {
         const context = contextOf(command);
@@ -35,7 +42,7 @@ export function evaluateCommand(): Command {
             : undefined;
         const referencePath =
           options.reference ?? (await openReference(context.home, dataset!.name, task.reference)).parquetPath;
-        const { evaluation } = await evaluateOutput({
+        const { evaluation, examples } = await evaluateOutput({
           task,
           dataset: dataset?.name ?? null,
           outputPath: join(output),
@@ -60,7 +67,25 @@ export function evaluateCommand(): Command {
             })),
           }),
         );
+        if (evaluation.errorKind === null && options.scoresOnly !== true) sayDiagnosis(context, evaluation);
+        if (options.examples !== undefined) {
+          // Rows of the reference: for this user only (promise P7).
+          await writeJsonAtomic(resolve(options.examples), examples, { mode: 0o600 });
+          context.say(`examples (rows of the data, not to be shared): ${options.examples}`);
+        }
         if (evaluation.errorKind !== null) process.exitCode = 1;
       },
     );
+}
+
+/** Why rows do not match: kinds by column, confusion of the columns with mismatches, and what explains the first. */
+function sayDiagnosis(context: CliContext, evaluation: Evaluation): void {
+  context.say(`\n${toText(columnTable(evaluation))}`);
+  for (const [column, { matched, total }] of Object.entries(evaluation.columns)) {
+    const isMoreThanMissing = total - matched > (evaluation.mismatchKinds[column]?.rowMissing ?? 0);
+    const table = isMoreThanMissing ? confusionTable(evaluation, column) : undefined;
+    if (table !== undefined) context.say(`\n${table.title}\n${toText(table)}`);
+  }
+  const explained = componentText(evaluation);
+  if (explained !== undefined) context.say(`\n${explained}`);
 }
