@@ -188,6 +188,8 @@ async function checkGateway(
   same('hosted tools used', attempt.integrity.hostedToolCalls, summary.hostedToolCalls);
   same('skills offered', attempt.skill.offered, summary.skillsOffered);
   same('skills opened', attempt.skill.opened, summary.skillsOpened);
+  const { answers = 0, byTurn = 0 } = attempt.replay ?? {};
+  same('answers of a cassette', { answers, byTurn }, summary.replayed);
   for (const model of summary.models)
     if (!attempt.observed.models.includes(model)) same('models', attempt.observed.models, summary.models);
   const { backgroundModels, backgroundTurns, routing } = attempt.observed;
@@ -205,6 +207,12 @@ function checkVerdict(
 ): void {
   if (attempt.outcome === null) {
     findings.same('CLASS_DIFFERS', 'attempt.json', 'class', attempt.class, 'infrastructure');
+    return;
+  }
+  const mismatch = attempt.replay?.mismatch ?? null;
+  if (mismatch !== null) {
+    findings.same('CLASS_DIFFERS', 'attempt.json', 'class', attempt.class, 'infrastructure');
+    findings.same('CLASS_DIFFERS', 'attempt.json', 'reason', attempt.failureReason, mismatch);
     return;
   }
   if (attempt.outcome.endedBy === 'abort') {

@@ -19,10 +19,11 @@ import type { Home } from '../support/home.js';
 import { defaultProtocolName, loadProtocol, type Protocol } from '../tasks/protocol.js';
 import type { Task } from '../tasks/task.js';
 import { benchmarkVersion } from '../version.js';
+import { type CassetteOptions, openCassette } from './cassette-options.js';
 import { collect, wholeNumber } from './options.js';
 
 /** Options of every command that makes runs. */
-export interface RunOptions {
+export interface RunOptions extends CassetteOptions {
   readonly agent: string;
   readonly model?: string;
   readonly effort: Effort;
@@ -92,7 +93,8 @@ function dollars(text: string): number {
   throw new InvalidArgumentError('It must be a number above 0, such as 2.50.');
 }
 
-export interface RunSetup {
+/** Disposing closes the cassette, where there is one. */
+export interface RunSetup extends AsyncDisposable {
   readonly environment: RunEnvironment;
   readonly protocol: Protocol;
   readonly agent: Agent;
@@ -138,7 +140,9 @@ export async function setUpRuns(
     );
   }
   const protocol = await loadProtocol(options.protocol);
-  const providers = agent.needsModel ? pickProviders(options.provider, processEnvironment) : [];
+  const configured = () => (agent.needsModel ? pickProviders(options.provider, processEnvironment) : []);
+  const cassette = await openCassette(home, agent, options, configured);
+  const providers = cassette.player?.providers ?? configured();
   const datasets = new Map<string, Promise<Dataset>>();
   return {
     protocol,
@@ -152,10 +156,15 @@ export async function setUpRuns(
       gates: runGates(home),
       prices: await readPrices(),
       attestations: await readAttestations(home),
+      ...cassette,
       budget: {
         ...(options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }),
         ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
       },
+    },
+    [Symbol.asyncDispose]: async () => {
+      await cassette.recorder?.[Symbol.asyncDispose]();
+      await cassette.player?.[Symbol.asyncDispose]();
     },
     cellFor: async (task, condition) => {
       const known = datasets.get(task.database) ?? chooseDataset(home, task.database, options.dataset);

@@ -19,6 +19,7 @@ export const NO_EXCHANGES: GatewaySummary = {
   skillsOpened: [],
   modelSeconds: 0,
   lastServiceFailure: null,
+  replayed: { answers: 0, byTurn: 0 },
 };
 
 /**
@@ -93,6 +94,11 @@ export function summaryWith(summary: GatewaySummary, exchange: GatewayExchange):
     skillsOpened: together(summary.skillsOpened, exchange.skillsOpened),
     modelSeconds: summary.modelSeconds + (exchange.refusal === null ? exchange.seconds : 0),
     lastServiceFailure: exchange.refusal === null ? serviceFailure(exchange) : summary.lastServiceFailure,
+    replayed: {
+      // Logs of earlier versions do not have the field.
+      answers: summary.replayed.answers + (exchange.replayed ? 1 : 0),
+      byTurn: summary.replayed.byTurn + (exchange.replayed === 'turn' ? 1 : 0),
+    },
   };
 }
 

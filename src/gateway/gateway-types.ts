@@ -73,6 +73,8 @@ export interface GatewayExchange {
   /** Names of planted skills whose description, or whose body, occurred in the request. */
   readonly skillsOffered: readonly string[];
   readonly skillsOpened: readonly string[];
+  /** The answer came from a cassette, found by what was asked or only by its turn; null: from a provider. */
+  readonly replayed: 'body' | 'turn' | null;
 }
 
 /** Answers of one model to requests for one model: the provider may answer with another, or with a dated snapshot. */
@@ -103,4 +105,6 @@ export interface GatewaySummary {
    * key, rate limit, overload), or null when it went well or the fault was the client's.
    */
   readonly lastServiceFailure: { readonly kind: ExchangeFailure; readonly status: number } | null;
+  /** Answers that came from a cassette, and how many of them were found only by their turn. */
+  readonly replayed: { readonly answers: number; readonly byTurn: number };
 }

@@ -4,21 +4,19 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { M4BenchError, messageOf } from '../support/errors.js';
 import { createRuntimeFolder, removeTree } from '../support/runtime-folders.js';
+import { type CassetteEntry, type CassetteRequest, cassetteRequest } from './cassette.js';
+import type { ReplaySession } from './cassette-player.js';
+import type { RecordingSession } from './cassette-recorder.js';
+import { complete, type Draft, newDraft } from './exchange-draft.js';
 import { ExchangeLog } from './exchange-log.js';
-import type {
-  GatewayBudget,
-  GatewayExchange,
-  GatewaySummary,
-  PlantedSkill,
-  Provider,
-} from './gateway-types.js';
+import type { GatewayBudget, GatewaySummary, PlantedSkill, Provider } from './gateway-types.js';
 import { cleanRequest } from './hosted-tools.js';
 import { skillSearch } from './planted-skills.js';
 import { costOf, hasPrice, type PriceTable } from './prices.js';
 import { readBody } from './request-body.js';
-import { type Route, routeOf, splitTarget } from './routes.js';
+import { type Route, routeOf } from './routes.js';
 import { secretForms } from './secrets.js';
-import { answerError, forward, type UpstreamOutcome } from './upstream.js';
+import { answerError, forward } from './upstream.js';
 import { withUsageAsked } from './usage-event.js';
 
 /** Longer paths are cut off silently by the system, and two runs would share a socket. */
@@ -42,19 +40,24 @@ export interface GatewayOptions {
   readonly prices?: PriceTable;
   /** Called once, when the first request is refused because the budget is spent, or when its time is over. */
   readonly onBudgetSpent?: (reason: string) => void;
+  /** Receives every answer that came whole. */
+  readonly recording?: RecordingSession;
+  /** Answers instead of the providers; nothing is connected to. */
+  readonly replay?: ReplaySession;
+  /** Called when a request has no recorded answer. */
+  readonly onReplayMismatch?: (reason: string) => void;
   readonly maxRequestBytes?: number;
   /** Seconds without a byte from the provider after which an exchange is given up. */
   readonly idleTimeoutSeconds?: number;
 }
-
-/** One exchange while it is going on. */
-type Draft = { -readonly [Key in keyof GatewayExchange]: GatewayExchange[Key] };
 
 /** Reads a request body as far as the gateway must understand it. */
 interface ParsedRequest {
   readonly body: Buffer | undefined;
   readonly model: string | null;
   readonly hidesUsageEvent: boolean;
+  /** As cassettes compare it; undefined when there is none. */
+  readonly asked: CassetteRequest | undefined;
 }
 
 /**
@@ -166,7 +169,10 @@ export class Gateway implements AsyncDisposable {
       const unpriced = this.#unpriced(route.provider.name, parsed.model);
       if (unpriced !== undefined) return refuseSpent(unpriced);
     }
-    draft.host = route.url.host;
+    const recorded = await this.#recorded(request, response, draft, parsed.asked);
+    if (recorded === 'refused') return;
+    draft.host = recorded === undefined ? route.url.host : null;
+    const began = performance.now();
     const outcome = await forward(request, response, {
       provider: route.provider,
       protocol: route.protocol,
@@ -175,10 +181,32 @@ export class Gateway implements AsyncDisposable {
       secrets: this.#secrets,
       hidesUsageEvent: parsed.hidesUsageEvent,
       idleTimeoutSeconds: this.options.idleTimeoutSeconds ?? DEFAULT_IDLE_TIMEOUT_SECONDS,
+      keepsAnswer: this.options.recording !== undefined,
+      ...(recorded === undefined ? {} : { recorded }),
     });
+    if (parsed.asked !== undefined && outcome.answer !== undefined)
+      this.options.recording?.record(parsed.asked, outcome.answer, (performance.now() - began) / 1000);
     complete(draft, outcome, route, parsed.model);
     if (this.options.prices !== undefined && draft.tokens !== null)
       draft.cost = costOf(this.options.prices, route.provider.name, draft.model, draft.tokens);
+  }
+
+  /** The recorded answer where a cassette is played; `refused` when it has none and that was answered. */
+  async #recorded(
+    request: IncomingMessage,
+    response: ServerResponse,
+    draft: Draft,
+    asked: CassetteRequest | undefined,
+  ): Promise<CassetteEntry | 'refused' | undefined> {
+    if (this.options.replay === undefined || asked === undefined) return undefined;
+    const found = await this.options.replay.find(asked);
+    if ('refusal' in found) {
+      this.#refuse(request, response, draft, 400, found.refusal, { 'x-should-retry': 'false' });
+      this.options.onReplayMismatch?.(found.refusal);
+      return 'refused';
+    }
+    draft.replayed = found.by;
+    return found.entry;
   }
 
   /** Reads, decodes and cleans the body; answers itself and returns undefined when the request is refused. */
@@ -188,7 +216,12 @@ export class Gateway implements AsyncDisposable {
     draft: Draft,
     { protocol, model: modelInPath }: Extract<Route, { readonly url: URL }>,
   ): Promise<ParsedRequest | undefined> {
-    if (request.method === 'GET') return { body: undefined, model: null, hidesUsageEvent: false };
+    const compared = (body: unknown): CassetteRequest | undefined =>
+      this.options.replay === undefined && this.options.recording === undefined
+        ? undefined
+        : cassetteRequest(draft.provider ?? '', protocol, draft.method, draft.path, body);
+    if (request.method === 'GET')
+      return { body: undefined, model: null, hidesUsageEvent: false, asked: compared(undefined) };
     const read = await readBody(request, this.options.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES);
     if ('refusal' in read) {
       this.#refuse(request, response, draft, read.status, read.refusal);
@@ -218,6 +251,7 @@ export class Gateway implements AsyncDisposable {
       body: isChanged ? Buffer.from(JSON.stringify(asking ?? clean.body), 'utf8') : read.body,
       model,
       hidesUsageEvent: asking !== undefined,
+      asked: compared(body),
     };
   }
 
@@ -296,47 +330,7 @@ export class Gateway implements AsyncDisposable {
   }
 }
 
-function newDraft(request: IncomingMessage): Draft {
-  return {
-    startedAt: new Date().toISOString(),
-    seconds: 0,
-    provider: null,
-    protocol: null,
-    method: (request.method ?? '').slice(0, 20),
-    path: splitTarget(request.url ?? '')[0].slice(0, 200),
-    host: null,
-    askedModel: null,
-    model: null,
-    status: 0,
-    refusal: null,
-    failure: null,
-    requestBytes: 0,
-    responseBytes: 0,
-    tokens: null,
-    hostedToolsRemoved: [],
-    hostedToolCalls: [],
-    cost: null,
-    skillsOffered: [],
-    skillsOpened: [],
-  };
-}
-
 const timeSpent = (seconds: number): string => `the budget of ${seconds} seconds is spent`;
-
-function complete(
-  draft: Draft,
-  outcome: UpstreamOutcome,
-  route: Extract<Route, { readonly url: URL }>,
-  askedModel: string | null,
-): void {
-  draft.status = outcome.status;
-  draft.failure = outcome.failure;
-  draft.responseBytes = outcome.responseBytes;
-  draft.model = (route.isGeneration ? outcome.model : null) ?? askedModel;
-  draft.tokens = route.isGeneration ? outcome.tokens : null;
-  draft.hostedToolCalls = route.isGeneration ? outcome.hostedToolCalls : [];
-  draft.hostedToolsRemoved = [...new Set([...draft.hostedToolsRemoved, ...outcome.removedBetas])];
-}
 
 function jsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {

@@ -1,7 +1,9 @@
 import { type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { systemCodeOf } from '../support/errors.js';
+import { type CassetteAnswer, type CassetteEntry, playedPieces } from './cassette.js';
 import type { ExchangeFailure, Protocol, Provider } from './gateway-types.js';
 import { withoutHostedBetas } from './hosted-tools.js';
 import { withRetryAfter } from './rate-limit.js';
@@ -31,6 +33,8 @@ export interface UpstreamOutcome extends AnswerReading {
   readonly failure: ExchangeFailure | null;
   readonly responseBytes: number;
   readonly removedBetas: readonly string[];
+  /** The answer as it came, when it came whole and was to be kept. */
+  readonly answer?: CassetteAnswer;
 }
 
 export interface UpstreamRequest {
@@ -42,7 +46,21 @@ export interface UpstreamRequest {
   readonly idleTimeoutSeconds: number;
   /** The client did not ask for the counts-only event of a Chat Completions stream; it is kept here. */
   readonly hidesUsageEvent: boolean;
+  /** Keep the answer for a cassette. */
+  readonly keepsAnswer?: boolean;
+  /** Answer with this, and connect to nothing. */
+  readonly recorded?: CassetteEntry;
 }
+
+/** Where an answer comes from: a provider, or a cassette. */
+interface AnswerSource {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable;
+}
+
+/** Larger answers are passed on but not kept for a cassette, whose replay then tells that they are missing. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 function requestHeaders(
   client: IncomingMessage,
@@ -127,6 +145,7 @@ async function exchange(
   request: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<Outcome> {
+  if (request.recorded !== undefined) return passOn(sourceOf(request.recorded), response, request, signal);
   let upstream: IncomingMessage;
   try {
     upstream = await openUpstream(method, headers, request, signal);
@@ -149,7 +168,14 @@ async function exchange(
     const message = `${request.url.host} does not accept the key that the gateway holds`;
     return failed(401, 'upstream-status', answerError(response, 401, 'authentication_error', message));
   }
-  return passOn(upstream, response, request, signal, status);
+  const answered = returnedHeaders(upstream, request.secrets);
+  return passOn({ status, headers: answered, body: upstream }, response, request, signal);
+}
+
+/** Each recorded event is handed on by itself, as a provider sends them. */
+function sourceOf(entry: CassetteEntry): AnswerSource {
+  const { status, headers, answer } = entry;
+  return { status, headers, body: Readable.from(playedPieces(answer), { objectMode: false }) };
 }
 
 function failed(status: number, failure: ExchangeFailure, responseBytes: number): Outcome {
@@ -183,36 +209,40 @@ function openUpstream(
 }
 
 async function passOn(
-  upstream: IncomingMessage,
+  source: AnswerSource,
   response: ServerResponse,
   request: UpstreamRequest,
   signal: AbortSignal,
-  status: number,
 ): Promise<Outcome> {
-  const contentType = upstream.headers['content-type'] ?? '';
-  const contentEncoding = upstream.headers['content-encoding'] ?? '';
-  const reader = answerReader(request.protocol, contentType, contentEncoding);
+  const { status, headers, body } = source;
+  const contentType = headers['content-type'] ?? '';
+  const reader = answerReader(request.protocol, contentType, headers['content-encoding'] ?? '');
   const isEventStream = contentType.toLowerCase().startsWith('text/event-stream');
+  const kept: Buffer[] = [];
   let responseBytes = 0;
   const filter = secretFilter(request.secrets);
   filter.on('data', (chunk: Buffer) => {
     responseBytes += chunk.length;
     reader.push(chunk);
+    if (request.keepsAnswer && responseBytes <= MAX_KEPT_BYTES) kept.push(chunk);
   });
-  response.writeHead(status, withRetryAfter(status, returnedHeaders(upstream, request.secrets)));
+  response.writeHead(status, withRetryAfter(status, headers));
   response.flushHeaders();
   let failure: ExchangeFailure | null = status >= 400 ? 'upstream-status' : null;
+  let isWhole = true;
   try {
     // A slow reader slows the provider down: each stage waits for the next.
-    if (request.hidesUsageEvent && isEventStream)
-      await pipeline(upstream, filter, usageEventRemover(), response);
-    else await pipeline(upstream, filter, response);
+    if (request.hidesUsageEvent && isEventStream) await pipeline(body, filter, usageEventRemover(), response);
+    else await pipeline(body, filter, response);
   } catch (thrown) {
+    isWhole = false;
     failure = signal.aborted
       ? 'client-left'
       : systemCodeOf(thrown) === 'ETIMEDOUT'
         ? 'upstream-timeout'
         : 'upstream-broke-off';
   }
-  return { ...reader.finish(), status, failure, responseBytes };
+  const isKept = request.keepsAnswer === true && isWhole && responseBytes <= MAX_KEPT_BYTES;
+  const answer = isKept ? { answer: { status, headers, body: Buffer.concat(kept) } } : {};
+  return { ...reader.finish(), status, failure, responseBytes, ...answer };
 }

@@ -37,6 +37,7 @@ export function emptyAttempt(
     },
     hostedToolsRemoved: [],
     cost: null,
+    replay: null,
     allowedHosts: environment.providers.map(({ baseUrl }) => new URL(baseUrl).host),
     integrity: { canaries: null, lint: null, egress: null, hostedToolCalls: [] },
     limits: { asked: { ...environment.limits }, enforced: [...environment.sandbox.enforcedLimits()] },

@@ -8,6 +8,8 @@ import { DuckSession } from '../duck/session.js';
 import { literal } from '../duck/sql.js';
 import { evaluateOutput } from '../evaluation/evaluate.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
+import type { CassettePlayer, ReplaySession } from '../gateway/cassette-player.js';
+import type { CassetteRecorder } from '../gateway/cassette-recorder.js';
 import { Gateway } from '../gateway/gateway.js';
 import type { GatewayBudget, GatewaySummary, Provider } from '../gateway/gateway-types.js';
 import type { PriceTable } from '../gateway/prices.js';
@@ -45,10 +47,15 @@ export interface RunEnvironment {
   readonly prices?: PriceTable;
   /** What the user attests of each provider, by name. */
   readonly attestations?: ReadonlyMap<string, Attestation>;
+  /** Takes down what models answer. */
+  readonly recorder?: CassetteRecorder;
+  /** Answers instead of models; `providers` are its own then. */
+  readonly player?: CassettePlayer;
 }
 
 export interface AttemptRequest {
   readonly n: number;
+  readonly runId: string;
   /** `attempts/<n>/`, not there yet. */
   readonly folder: string;
   readonly prepared: PreparedCell;
@@ -106,12 +113,13 @@ interface PlayedAgent {
   readonly markers: readonly string[];
   readonly copied: CopyOutReport;
   readonly setupSeconds: number;
+  readonly replay: ReplaySession | undefined;
 }
 
 /** Runs the agent in a fresh sandbox; every resource is gone when this returns. */
 async function playAgent(
   environment: RunEnvironment,
-  { folder, prepared, signal }: AttemptRequest,
+  { folder, prepared, signal, runId, n }: AttemptRequest,
 ): Promise<PlayedAgent> {
   const setupStarted = performance.now();
   const { agent, model, effort } = prepared.request;
@@ -119,6 +127,8 @@ async function playAgent(
   try {
     const database = await databaseFor(environment.sandbox, prepared, scratch);
     const spent = new AbortController();
+    const session = `${runId}/${n}`;
+    const replay = environment.player?.session(session);
     await using gateway = agent.needsModel
       ? await Gateway.start({
           logPath: join(folder, 'gateway.jsonl'),
@@ -127,6 +137,8 @@ async function playAgent(
           ...(environment.budget === undefined ? {} : { budget: environment.budget }),
           ...(environment.prices === undefined ? {} : { prices: environment.prices }),
           onBudgetSpent: (reason) => spent.abort(reason),
+          ...(environment.recorder === undefined ? {} : { recording: environment.recorder.session(session) }),
+          ...(replay === undefined ? {} : { replay, onReplayMismatch: (reason) => spent.abort(reason) }),
         })
       : undefined;
     const asked: Omit<AgentRequest, 'workPath' | 'gatewayUrl'> = {
@@ -173,10 +185,13 @@ async function playAgent(
       maxTotalBytes: maxOutputBytes,
     });
     const hasOutput = copied.files.some((file) => file.path === 'output.csv');
+    const mismatch = replay?.mismatch ?? null;
     const verdict: AttemptVerdict =
-      outcome.endedBy === 'abort' && spent.signal.aborted && !signal?.aborted
-        ? { class: 'agent', reason: String(spent.signal.reason) }
-        : verdictOf({ needsModel: agent.needsModel, outcome, gateway: gateway?.summary(), hasOutput });
+      mismatch !== null
+        ? { class: 'infrastructure', reason: mismatch }
+        : outcome.endedBy === 'abort' && spent.signal.aborted && !signal?.aborted
+          ? { class: 'agent', reason: String(spent.signal.reason) }
+          : verdictOf({ needsModel: agent.needsModel, outcome, gateway: gateway?.summary(), hasOutput });
     const transcript = await agent.readTranscript(stdoutPath);
     const markers = canaries?.markers ?? [];
     const summary = gateway?.summary();
@@ -190,6 +205,7 @@ async function playAgent(
       markers,
       copied,
       setupSeconds,
+      replay,
     };
   } finally {
     await rm(scratch, { recursive: true, force: true });
@@ -311,6 +327,7 @@ async function judge(
     },
     hostedToolsRemoved: [...(gateway?.hostedToolsRemoved ?? [])],
     cost: gateway?.cost ?? null,
+    replay: replayRecord(environment, played),
     integrity: {
       canaries: played.canaries?.passed ?? null,
       lint: lint?.passed ?? null,
@@ -334,6 +351,13 @@ async function judge(
   };
   await writeJsonAtomic(join(folder, 'attempt.json'), attempt);
   return { attempt, evaluation: verdict.class === 'judged' ? evaluation : null };
+}
+
+function replayRecord({ player }: RunEnvironment, { replay, gateway }: PlayedAgent): Attempt['replay'] {
+  if (player === undefined || replay === undefined) return null;
+  const { answers, byTurn } = gateway?.replayed ?? { answers: 0, byTurn: 0 };
+  const { left, mismatch } = replay;
+  return { cassette: player.sha256, isStrict: player.isStrict, answers, byTurn, left, mismatch };
 }
 
 async function setUpFailure(

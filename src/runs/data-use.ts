@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { DatasetClass } from '../datasets/dataset.js';
+import type { Dataset, DatasetClass } from '../datasets/dataset.js';
+import type { CassetteRecorder } from '../gateway/cassette-recorder.js';
 import type { Provider } from '../gateway/gateway-types.js';
 import { M4BenchError } from '../support/errors.js';
 import { readTextIfPresent } from '../support/files.js';
@@ -67,6 +68,8 @@ export function mayReceive(
 export function dataUseOf(environment: RunEnvironment, prepared: PreparedCell): RunResult['dataUse'] {
   const { agent, dataset } = prepared.request;
   if (!agent.needsModel) return { provider: null, attestation: null, allowed: true };
+  if (environment.player !== undefined)
+    return { provider: 'cassette', attestation: 'nothing is sent: the answers are recorded', allowed: true };
   const judged = environment.providers.map((provider) =>
     mayReceive(provider, dataset.class, environment.attestations),
   );
@@ -76,6 +79,22 @@ export function dataUseOf(environment: RunEnvironment, prepared: PreparedCell): 
     attestation: words.has(null) || words.size === 0 ? null : [...words].join('; '),
     allowed: judged.every(({ allowed }) => allowed),
   };
+}
+
+/**
+ * A cassette holds the rows that a model was shown. Credentialed ones stay in the folder that is kept for them; throws
+ * `DATA_USE_REFUSED` for any other place.
+ */
+export function refuseOpenRecording(
+  recorder: CassetteRecorder | undefined,
+  dataset: Pick<Dataset, 'name' | 'class'>,
+): void {
+  if (recorder === undefined || recorder.isGuarded || dataset.class !== 'credentialed') return;
+  throw new M4BenchError(
+    'DATA_USE_REFUSED',
+    `The cassette ${recorder.path} would hold rows of ${dataset.name}, which are under PhysioNet's data use agreement, outside the folder kept for such cassettes.`,
+    `Record it in ${recorder.guardedFolder}.`,
+  );
 }
 
 /** The explanation that a refusal gives. */

@@ -29,6 +29,7 @@ export function unpublishableReasons(
   if (egress === false) reasons.push('bytes went where they should not, or their log is missing');
   if (hostedToolCalls.length > 0)
     reasons.push(`the provider used tools of its own: ${hostedToolCalls.join(', ')}`);
+  if (result.replay !== null) reasons.push('the answers came from a cassette, not from a model');
   if (!result.dataUse.allowed) reasons.push('the data may not go to this model service');
   return reasons;
 }

@@ -26,6 +26,20 @@ const outcomeSchema = z.object({
   stderrBytes: z.number(),
 });
 
+/** A run that was played from a cassette: nothing of it came from a model now. */
+const replaySchema = z.object({
+  /** SHA-256 of the cassette. */
+  cassette: z.string(),
+  isStrict: z.boolean(),
+  /** Answers played, and how many of them were found only by their turn. */
+  answers: z.number().int().nonnegative(),
+  byTurn: z.number().int().nonnegative(),
+  /** Recorded answers that nobody asked for. */
+  left: z.number().int().nonnegative(),
+  /** Why a request had no recorded answer; null: each had one. */
+  mismatch: z.string().nullable(),
+});
+
 /** `attempt.json`: written last and atomically; an attempt folder without it is debris. */
 export const attemptSchema = z.object({
   schemaVersion: z.literal(1),
@@ -65,6 +79,8 @@ export const attemptSchema = z.object({
   hostedToolsRemoved: z.array(z.string()),
   /** US dollars by the price table, or null where a model has no price. */
   cost: z.number().nullable().default(null),
+  /** Null: its answers came from a model. */
+  replay: replaySchema.nullable().default(null),
   /** Hosts of the providers that the gateway was given. */
   allowedHosts: z.array(z.string()).default([]),
   /** Null: not run. */
@@ -141,6 +157,7 @@ export const resultSchema = z.object({
     rootfsDigest: z.string().nullable(),
     limits: attemptSchema.shape.limits,
   }),
+  replay: attemptSchema.shape.replay,
   dataUse: z.object({
     provider: z.string().nullable(),
     attestation: z.string().nullable(),

@@ -4,7 +4,7 @@ import type { Evaluation } from '../evaluation/evaluation.js';
 import { readTextIfPresent, writeJsonAtomic } from '../support/files.js';
 import { sha256File } from '../support/hashing.js';
 import { executeAttempt, type RunEnvironment } from './attempt.js';
-import { dataUseOf, dataUseRefused } from './data-use.js';
+import { dataUseOf, dataUseRefused, refuseOpenRecording } from './data-use.js';
 import type { PreparedCell } from './prepare.js';
 import { unpublishableReasons } from './publishable.js';
 import { type Attempt, attemptSchema, type RunResult, resultSchema } from './result.js';
@@ -30,7 +30,9 @@ export async function executeRun(
   request: RunRequest,
 ): Promise<RunResult | undefined> {
   const dataUse = dataUseOf(environment, request.prepared);
-  if (!dataUse.allowed) throw dataUseRefused(request.prepared.request.dataset.name, dataUse.provider);
+  const { dataset } = request.prepared.request;
+  if (!dataUse.allowed) throw dataUseRefused(dataset.name, dataUse.provider);
+  refuseOpenRecording(environment.recorder, dataset);
   const attemptsFolder = join(request.runFolder, 'attempts');
   await mkdir(attemptsFolder, { recursive: true });
   const attempts = [...(await recordedAttempts(attemptsFolder))];
@@ -38,11 +40,15 @@ export async function executeRun(
   const maxAttempts = request.prepared.request.protocol.maxAttempts;
   while (
     attempts.at(-1) === undefined ||
-    (attempts.at(-1)!.class === 'infrastructure' && attempts.length < maxAttempts)
+    (attempts.at(-1)!.class === 'infrastructure' &&
+      // A cassette without an answer has none the next time either.
+      (attempts.at(-1)!.replay?.mismatch ?? null) === null &&
+      attempts.length < maxAttempts)
   ) {
     const n = (attempts.at(-1)?.n ?? 0) + 1;
     const ended = await executeAttempt(environment, {
       n,
+      runId: request.runId,
       folder: join(attemptsFolder, String(n)),
       prepared: request.prepared,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
@@ -172,6 +178,7 @@ function resultOf(
       rootfsDigest: environment.sandbox.rootfsDigest,
       limits: last.limits,
     },
+    replay: last.replay,
     dataUse,
     hashes: {
       instruction: prepared.cell.hashes.instruction,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Agent, AgentRequest, TraceReading } from '../../src/agents/agent.js';
 import type { Transcript } from '../../src/agents/transcript.js';
 import { DuckSession } from '../../src/duck/session.js';
-import { Gateway } from '../../src/gateway/gateway.js';
+import { Gateway, type GatewayOptions } from '../../src/gateway/gateway.js';
 import type { GatewayExchange, GatewaySummary, Provider } from '../../src/gateway/gateway-types.js';
 import { verdictOf } from '../../src/runs/failure.js';
 import type { CommandOutcome, WorkFile } from '../../src/sandboxes/sandbox.js';
@@ -63,6 +63,7 @@ export interface PlayOptions {
   readonly request?: Partial<AgentRequest>;
   /** Default: with the skill. */
   readonly hasSkill?: boolean;
+  readonly gateway?: Partial<GatewayOptions>;
 }
 
 /** A folder with a task database, from which agents are run in bubblewrap behind a gateway. */
@@ -80,7 +81,12 @@ export class SandboxedRuns implements AsyncDisposable {
   }
 
   /** Runs an agent to its end; the server stands in for the provider of the route. */
-  async play(agent: Agent, route: Route, server: ModelServer, options: PlayOptions = {}): Promise<Played> {
+  async play(
+    agent: Agent,
+    route: Route,
+    server: Pick<ModelServer, 'baseUrl'>,
+    options: PlayOptions = {},
+  ): Promise<Played> {
     const run = await mkdtemp(join(this.folder, 'run-'));
     const path = (name: string): string => join(run, name);
     await using gateway = await Gateway.start({
@@ -93,6 +99,7 @@ export class SandboxedRuns implements AsyncDisposable {
           bodyProbe: 'Four criteria, marker-of-the-body.',
         },
       ],
+      ...options.gateway,
     });
     const launchAt = (workPath: string, gatewayUrl: string | undefined) =>
       agent.launch({

@@ -14,6 +14,7 @@ import { M4BenchError } from '../../support/errors.js';
 import type { Home } from '../../support/home.js';
 import { findTask } from '../../tasks/load-tasks.js';
 import { benchmarkVersion } from '../../version.js';
+import { withCassetteOptions } from '../cassette-options.js';
 import { type CliContext, contextOf } from '../context.js';
 import { collect, wholeNumber } from '../options.js';
 import { type RunOptions, type RunSetup, setUpRuns, withRunOptions } from '../run-setup.js';
@@ -92,11 +93,13 @@ export function campaignCommand(): Command {
     context.json(plan);
   });
 
-  withCampaignOptions(
-    campaign
-      .command('run')
-      .description('run what is not done yet; the first call freezes the plan, later calls resume it')
-      .argument('<name>', 'name of the campaign'),
+  withCassetteOptions(
+    withCampaignOptions(
+      campaign
+        .command('run')
+        .description('run what is not done yet; the first call freezes the plan, later calls resume it')
+        .argument('<name>', 'name of the campaign'),
+    ),
   )
     .addHelpText(
       'after',
@@ -104,7 +107,8 @@ export function campaignCommand(): Command {
     )
     .action(async (name: string, options: CampaignOptions, command: Command) => {
       const context = contextOf(command);
-      const { plan, cells, setup } = await planFrom(context, name, options);
+      const { plan, cells, setup: opened } = await planFrom(context, name, options);
+      await using setup = opened;
       await freezePlan(context.home, plan);
       const outcome = await runCampaign({
         home: context.home,

@@ -8,6 +8,7 @@ import { CellPreparation } from '../../runs/prepare.js';
 import { executeRun } from '../../runs/run.js';
 import { M4BenchError } from '../../support/errors.js';
 import { findTask } from '../../tasks/load-tasks.js';
+import { withCassetteOptions } from '../cassette-options.js';
 import { contextOf } from '../context.js';
 import { wholeNumber } from '../options.js';
 import { type RunOptions, setUpRuns, withRunOptions } from '../run-setup.js';
@@ -17,8 +18,8 @@ const adhoc = 'adhoc';
 
 /** `m4bench run TASK`: one run, scored. */
 export function runCommand(): Command {
-  return withRunOptions(
-    new Command('run')
+  return withCassetteOptions(
+    withRunOptions(new Command('run'))
       .description('one run of a task: agent in a sandbox, output scored')
       .argument('<task>', 'for example mimic-meld-24h')
       .option('--condition <name>', 'what context the agent gets', 'no-skill')
@@ -37,7 +38,7 @@ export function runCommand(): Command {
       ) => {
         const context = contextOf(command);
         const task = await findTask(taskName, context.content);
-        const setup = await setUpRuns(context.home, options);
+        await using setup = await setUpRuns(context.home, options);
         const prepared = await new CellPreparation(context.home, context.progress).prepare(
           await setup.cellFor(task, options.condition),
         );
