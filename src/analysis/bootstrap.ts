@@ -8,8 +8,6 @@ import {
   resampler,
 } from './random-stream.js';
 
-export { mean, standardDeviation } from './moments.js';
-
 /** Seeds of the published tables; new analyses use the same ones. */
 export const seeds = { task: 20260504, openWeights: 20260505, followUp: 20260506 } as const;
 

@@ -1,4 +1,5 @@
 import type { RunResult } from '../runs/result.js';
+import { distinct } from './moments.js';
 import { rewardByTaskAndCondition, skillDeltas, skillEffect } from './skill-effect.js';
 import { type Table, toText } from './tables.js';
 
@@ -48,6 +49,11 @@ function noticesOf(results: readonly RunResult[]): readonly string[] {
     if (!dataset.verified)
       notices.push(`${dataset.name} is UNVERIFIED: its files are not the official release.`);
   }
+  const versions = distinct(results.map((result) => result.benchmarkVersion));
+  if (versions.length > 1)
+    notices.push(
+      `Runs of benchmark versions ${versions.join(' and ')} are shown apart: their tasks may differ.`,
+    );
   if (results.every((result) => result.tokens === null)) notices.push('No model was called in these runs.');
   const unpublishable = results.filter((result) => !result.publishable).length;
   if (unpublishable > 0)

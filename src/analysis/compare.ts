@@ -50,7 +50,7 @@ export function compareRuns(a: ComparedRuns, b: ComparedRuns, context: AnalysisC
     const pairs = pairCells(cellsOf(ofArm(left)), cellsOf(ofArm(right)), 'reward');
     return pairs.length === 0 ? [] : [{ condition, schema, pairs }];
   });
-  const notes = [`A: ${a.label}. B: ${b.label}. Deltas are B minus A.`];
+  const notes = [`A: ${a.label}. B: ${b.label}. Deltas are B minus A.`, ...versionNotes(a.rows, b.rows)];
   return {
     tables: {
       'compare-summary': summaryTable(groups, context, notes),
@@ -59,6 +59,17 @@ export function compareRuns(a: ComparedRuns, b: ComparedRuns, context: AnalysisC
     },
     unmatched: unmatchedCells(left, right, a.label, b.label),
   };
+}
+
+/** Versions of the benchmark that the sides do not share, in a sentence; empty where they are the same one. */
+export function versionNotes(a: readonly RunRow[], b: readonly RunRow[]): readonly string[] {
+  const versionsOf = (rows: readonly RunRow[]): string =>
+    distinct(rows.map((row) => row.benchmarkVersion)).join(', ');
+  const [left, right] = [versionsOf(a), versionsOf(b)];
+  if (left === right && !left.includes(',')) return [];
+  return [
+    `Benchmark versions differ (A: ${left}; B: ${right}): a delta may be one of the tasks and not of the runs.`,
+  ];
 }
 
 const armLabel = (group: ComparedGroup): string =>

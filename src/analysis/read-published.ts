@@ -248,6 +248,7 @@ function commonRow(row: z.infer<typeof commonColumns>, campaign: string) {
     schema: row.schema,
     model: row.model,
     protocol: 'published-2026',
+    benchmarkVersion: 'published',
     dataset: row.task.startsWith('eicu-') ? 'eicu' : 'mimic-iv',
     edition: 'full',
     trial: row.trial,

@@ -21,6 +21,7 @@ export function rowWith(changes: Partial<RunRow> & { readonly reward: number | n
     model,
     effort: 'medium',
     protocol: 'm4bench-1',
+    benchmarkVersion: '1.0.0',
     dataset: 'mimic-iv-demo',
     edition: 'demo',
     trial,

@@ -19,6 +19,8 @@ export interface RunRow {
   readonly model: string;
   readonly effort: string;
   readonly protocol: string;
+  /** Version of the tasks, references and scoring; `published` for the release of the paper. */
+  readonly benchmarkVersion: string;
   /** Name of the dataset that the task read. */
   readonly dataset: string;
   /** Edition of the data: `full`, `demo`, `synthetic`, or a user's own dataset name. */
@@ -140,6 +142,7 @@ export function rowOfResult(
     model: cell.model ?? 'default',
     effort: cell.effort,
     protocol: cell.protocol,
+    benchmarkVersion: result.benchmarkVersion,
     dataset: cell.dataset,
     edition: editionOf(cell.dataset),
     trial: result.trial,

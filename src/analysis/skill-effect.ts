@@ -15,11 +15,18 @@ function strataOfResults(results: readonly RunResult[]): readonly Stratum[] {
 
 const datasetsOf = (rows: readonly RunRow[]): string => distinct(rows.map((row) => row.dataset)).join('+');
 
+/** The version is a column only where there are several: it then tells the rows apart. */
+const identityColumnsOf = (results: readonly RunResult[]): readonly string[] =>
+  distinct(results.map((result) => result.benchmarkVersion)).length > 1
+    ? [...identityColumns, 'version']
+    : identityColumns;
+
 const identity = (stratum: Stratum): TableRow => ({
   agent: stratum.agent,
   effort: stratum.effort,
   protocol: stratum.protocol,
   dataset: datasetsOf(stratum.rows),
+  version: stratum.benchmarkVersion,
 });
 const identityColumns = ['agent', 'effort', 'protocol', 'dataset'] as const;
 
@@ -33,7 +40,7 @@ export function rewardByTaskAndCondition(results: readonly RunResult[]): Table {
       'condition',
       'model',
       'schema',
-      ...identityColumns,
+      ...identityColumnsOf(results),
       'runs',
       'unjudged',
       'reward',
@@ -70,7 +77,7 @@ export function rewardByTaskAndCondition(results: readonly RunResult[]): Table {
 /** Skill delta per task and model: with-skill cell mean minus no-skill cell mean, arms compared only with themselves. */
 export function skillDeltas(results: readonly RunResult[]): Table {
   return {
-    columns: ['task', 'model', 'schema', ...identityColumns, 'noSkill', 'withSkill', 'delta'],
+    columns: ['task', 'model', 'schema', ...identityColumnsOf(results), 'noSkill', 'withSkill', 'delta'],
     rows: strataOfResults(results).flatMap((stratum) =>
       schemasOf(stratum.rows).flatMap((schema) =>
         armPairs(stratum.rows, { schema }).map((pair) => ({
@@ -102,7 +109,7 @@ export function skillEffect(
   const drawing = resampler(options);
   return {
     columns: [
-      ...identityColumns,
+      ...identityColumnsOf(results),
       'schema',
       'tasks',
       'noSkill',

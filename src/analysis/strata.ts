@@ -2,8 +2,8 @@ import { byCodePoint, distinct, groupBy } from './moments.js';
 import type { RunRow } from './run-row.js';
 
 /**
- * Runs that may be averaged together: one campaign, agent, effort, protocol and edition of the data. Protocols,
- * agents and editions are never pooled.
+ * Runs that may be averaged together: one campaign, agent, effort, protocol, version of the benchmark and edition of
+ * the data. None of these is ever pooled.
  */
 export interface Stratum {
   /** What tells it from the other strata of the analysis; at least the campaign. */
@@ -12,15 +12,16 @@ export interface Stratum {
   readonly agent: string;
   readonly effort: string;
   readonly protocol: string;
+  readonly benchmarkVersion: string;
   readonly edition: string;
   readonly rows: readonly RunRow[];
   /** Models, ascending. */
   readonly models: readonly string[];
 }
 
-const fields = ['agent', 'effort', 'protocol', 'edition'] as const;
+const fields = ['agent', 'effort', 'protocol', 'benchmarkVersion', 'edition'] as const;
 
-/** Strata in the order in which their campaigns first appear, then by agent, effort, protocol and edition. */
+/** Strata in the order in which their campaigns first appear, then by agent, effort, protocol, version and edition. */
 export function strataOf(rows: readonly RunRow[]): readonly Stratum[] {
   return [...groupBy(rows, (row) => row.campaign).values()].flatMap((campaignRows) => {
     const varying = fields.filter((field) => distinct(campaignRows.map((row) => row[field])).length > 1);
@@ -28,13 +29,14 @@ export function strataOf(rows: readonly RunRow[]): readonly Stratum[] {
     return [...groupBy(campaignRows, key).entries()]
       .sort(([a], [b]) => byCodePoint(a, b))
       .map(([, members]) => {
-        const { campaign, agent, effort, protocol, edition } = members[0]!;
+        const { campaign, agent, effort, protocol, benchmarkVersion, edition } = members[0]!;
         return {
           label: [campaign, ...varying.map((field) => members[0]![field])].join(' / '),
           campaign,
           agent,
           effort,
           protocol,
+          benchmarkVersion,
           edition,
           rows: members,
           models: distinct(members.map((row) => row.model)),

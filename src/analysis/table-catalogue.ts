@@ -221,7 +221,7 @@ export function furtherTables(
     ...distinct(set.rows.map((row) => row.condition)).map((condition) => ({
       // A condition comes from a file and ends in a file name.
       name: `rank-stability-${encodeSegment(condition)}`,
-      needs: 'two agents with tasks in common, of one protocol and edition',
+      needs: 'two agents with tasks in common, of one protocol, version and edition',
       build: () => rankTables(strata, condition, context),
     })),
     {
@@ -244,17 +244,20 @@ export function furtherTables(
   ];
 }
 
-/** Rankings within one protocol and edition; agents of different ones are not comparable. */
+/** Rankings within one protocol, version and edition; agents of different ones are not comparable. */
 function rankTables(
   strata: readonly Stratum[],
   condition: string,
   context: AnalysisContext,
 ): Table | undefined {
-  const worlds = distinct(strata.map((stratum) => `${stratum.protocol} / ${stratum.edition}`));
+  const versions = distinct(strata.map((stratum) => stratum.benchmarkVersion));
+  const worldOf = ({ protocol, benchmarkVersion, edition }: Stratum): string =>
+    [protocol, ...(versions.length > 1 ? [benchmarkVersion] : []), edition].join(' / ');
+  const worlds = distinct(strata.map(worldOf));
   return stackTables(
     worlds.flatMap((world) => {
       const table = rankTable(
-        strata.filter((stratum) => `${stratum.protocol} / ${stratum.edition}` === world),
+        strata.filter((stratum) => worldOf(stratum) === world),
         condition,
         context,
       );

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { type Analysis, analyze } from '../../analysis/analyze.js';
 import { renderAnalysis } from '../../analysis/campaign-report.js';
-import { compareRuns } from '../../analysis/compare.js';
+import { compareRuns, versionNotes } from '../../analysis/compare.js';
 import { resampler } from '../../analysis/random-stream.js';
 import { readCampaignRows } from '../../analysis/read-campaign.js';
 import { readValidityCaveats } from '../../analysis/read-caveats.js';
@@ -166,9 +166,11 @@ async function compareCampaigns(
     await existingPlan(context.home, name);
     return readCampaignRows(campaignFolder(context.home, name).root, { tasks });
   };
+  const [left, right] = [(await rowsOf(a)).rows, (await rowsOf(b)).rows];
+  for (const note of versionNotes(left, right)) context.progress.warn(note);
   const comparison = compareRuns(
-    { label: a, rows: (await rowsOf(a)).rows },
-    { label: b, rows: (await rowsOf(b)).rows },
+    { label: a, rows: left },
+    { label: b, rows: right },
     { tasks: taskIndexOf(tasks), drawing: resampler({ resamples: options.resamples, rng: options.rng }) },
   );
   const tables: Record<string, Table> = { ...comparison.tables };
