@@ -136,6 +136,19 @@ export async function openIndex(folder: CampaignFolder, plan: CampaignPlan): Pro
   return { journal, results, [Symbol.asyncDispose]: () => journal[Symbol.asyncDispose]() };
 }
 
+/** Planned runs whose recorded results are gone from the disk; each is marked `lost` in the journal. */
+export async function markLost(
+  folder: CampaignFolder,
+  plan: CampaignPlan,
+  journal: JournalWriter,
+): Promise<readonly PlannedRun[]> {
+  const known = latestResults((await readJournal(folder.journal))?.lines ?? []);
+  const news = await differences(folder, plan, known);
+  for (const entry of news) await journal.append(entry);
+  const lost = new Set(news.flatMap((entry) => (entry.kind === 'lost' ? [entry.runId] : [])));
+  return plan.runs.filter(({ runId }) => lost.has(runId));
+}
+
 /** What the journal must still be told, in the order of the plan. */
 async function differences(
   folder: CampaignFolder,

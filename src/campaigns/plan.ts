@@ -24,6 +24,8 @@ const setupSchema = z.object({
   agent: z.string(),
   provider: z.string().optional(),
   schemaSeed: z.string(),
+  /** Values changed in transformed schemas. */
+  perturb: z.array(z.string()).optional(),
   memoryMiB: z.number(),
   /** Budgets of one attempt. */
   maxTokens: z.number().optional(),

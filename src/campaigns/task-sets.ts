@@ -18,7 +18,7 @@ export const taskSetSchema = z.strictObject({
   mode: z.enum(['standard', 'raw']).optional(),
   difficulty: z.enum(['medium', 'hard', 'expert']).optional(),
   tag: z.string().optional(),
-  database: z.enum(['mimic-iv', 'eicu']).optional(),
+  database: z.string().optional(),
   /** By code point instead of the order of the members. */
   sorted: z.boolean().default(false),
 });

@@ -68,7 +68,7 @@ export async function recordTestRun(
     await writeJsonAtomic(join(runFolder, 'attempts', String(attempt.n), 'attempt.json'), attempt);
   }
   const result = testResult(plan, run, attempts);
-  await writeJsonAtomic(join(runFolder, 'result.json'), result, { exclusive: true });
+  await writeJsonAtomic(join(runFolder, 'result.json'), result);
   return result;
 }
 

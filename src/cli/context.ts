@@ -22,6 +22,8 @@ export interface CliContext {
   readonly content: LoadTasksOptions;
   readonly wantsJson: boolean;
   readonly progress: Progress;
+  /** True when standard error is a terminal that may be drawn on. */
+  readonly isLive: boolean;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /** Human-readable text on standard output; nothing with `--json`. */
@@ -79,6 +81,7 @@ export function contextOf(command: Command): CliContext {
     content: { extraFolders: options.tasks ?? [] },
     wantsJson,
     progress: progressFor(options),
+    isLive: process.stderr.isTTY === true && options.quiet !== true,
     signal: abort.signal,
     say: (text) => {
       if (!wantsJson) process.stdout.write(`${text}\n`);

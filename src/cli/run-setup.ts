@@ -4,7 +4,7 @@ import type { Agent, Effort } from '../agents/agent.js';
 import { agentNamed } from '../agents/agents.js';
 import { runGates } from '../audit/gates.js';
 import { parseSchema } from '../conditions/presented-names.js';
-import { chooseDataset, type Dataset } from '../datasets/dataset.js';
+import { chooseDataset, type DatabaseKind, type Dataset, openDataset } from '../datasets/dataset.js';
 import { readPrices } from '../gateway/prices.js';
 import { providersFromEnvironment } from '../gateway/providers.js';
 import type { RunEnvironment } from '../runs/attempt.js';
@@ -13,7 +13,7 @@ import { type CellRequest, defaultSchemaSeed } from '../runs/prepare.js';
 import { currentRootfs } from '../sandboxes/rootfs.js';
 import type { SandboxLimits } from '../sandboxes/sandbox.js';
 import { sandboxOf } from '../sandboxes/sandboxes.js';
-import { perturbations } from '../schemas/presentation.js';
+import { perturbations, type SchemaName } from '../schemas/presentation.js';
 import { M4BenchError } from '../support/errors.js';
 import type { Home } from '../support/home.js';
 import { defaultProtocolName, loadProtocol, type Protocol } from '../tasks/protocol.js';
@@ -43,11 +43,27 @@ export interface RunOptions extends CassetteOptions {
   readonly sql?: string;
 }
 
-/** Adds the shared options to a command. */
+/** Adds the options of single runs to a command. */
 export function withRunOptions(command: Command): Command {
+  return withAgentOptions(
+    command
+      .requiredOption('--agent <name>', agentHelp)
+      .option('--model <name>', "model, default the agent's own choice")
+      .option('--protocol <name>', 'named set of benchmark choices', defaultProtocolName)
+      .option(
+        '--schema <name>',
+        'how the database is presented: native, obfuscated or restructured',
+        'native',
+      ),
+  );
+}
+
+export const agentHelp =
+  'codex, claude, gemini, opencode, pi, basic, a TOML file, or the built-in sql, reference, empty';
+
+/** Adds the options that single runs and campaigns share. */
+export function withAgentOptions(command: Command): Command {
   return command
-    .requiredOption('--agent <name>', 'codex, or the built-in sql, reference, empty')
-    .option('--model <name>', "model, default the agent's own choice")
     .addOption(
       new Option('--effort <level>', 'reasoning effort')
         .choices(['auto', 'default', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
@@ -57,9 +73,10 @@ export function withRunOptions(command: Command): Command {
       '--provider <name>',
       'model service: openai, anthropic or local, configured by environment variables',
     )
-    .option('--dataset <name>', 'default: the fullest dataset of the kind the task needs')
-    .option('--protocol <name>', 'named set of benchmark choices', defaultProtocolName)
-    .option('--schema <name>', 'how the database is presented: native, obfuscated or restructured', 'native')
+    .option(
+      '--dataset <names>',
+      'default: the fullest dataset of the kind the task needs; one per kind, comma separated',
+    )
     .option('--schema-seed <text>', 'seed of the names of a transformed schema', defaultSchemaSeed)
     .option(
       '--perturb <list>',
@@ -87,7 +104,7 @@ export function withRunOptions(command: Command): Command {
 }
 
 /** An amount of money as an option. */
-function dollars(text: string): number {
+export function dollars(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && Number.isFinite(value) && value > 0) return value;
   throw new InvalidArgumentError('It must be a number above 0, such as 2.50.');
@@ -98,8 +115,15 @@ export interface RunSetup extends AsyncDisposable {
   readonly environment: RunEnvironment;
   readonly protocol: Protocol;
   readonly agent: Agent;
-  /** The request for a task and condition. */
-  cellFor(task: Task, condition: string): Promise<CellRequest>;
+  /** The request for a task and condition, by default as the options say. */
+  cellFor(task: Task, condition: string, more?: CellChoice): Promise<CellRequest>;
+}
+
+/** What differs between the cells of one campaign, beside task and condition. */
+export interface CellChoice {
+  readonly schema: SchemaName;
+  /** Null: the agent's own choice. */
+  readonly model: string | null;
 }
 
 /** Checks everything that can be checked before the first run: agent, sandbox, provider, dataset, protocol. */
@@ -166,21 +190,23 @@ export async function setUpRuns(
       await cassette.recorder?.[Symbol.asyncDispose]();
       await cassette.player?.[Symbol.asyncDispose]();
     },
-    cellFor: async (task, condition) => {
-      const known = datasets.get(task.database) ?? chooseDataset(home, task.database, options.dataset);
+    cellFor: async (task, condition, more) => {
+      const known = datasets.get(task.database) ?? datasetOf(home, task.database, options.dataset);
       datasets.set(task.database, known);
+      const model = more === undefined ? options.model : (more.model ?? undefined);
       return {
         task,
         condition,
         protocol,
         dataset: await known,
-        schema: parseSchema(options.schema),
+        schema: more?.schema ?? parseSchema(options.schema),
         schemaSeed: options.schemaSeed,
-        ...(options.perturb === undefined ? {} : { perturb: options.perturb }),
+        // In a campaign of several schemas the perturbation is for the transformed ones.
+        ...(options.perturb === undefined || more?.schema === 'native' ? {} : { perturb: options.perturb }),
         agent,
         cliVersion: availability.version ?? null,
         rootfsDigest: sandbox.rootfsDigest,
-        ...(options.model === undefined ? {} : { model: options.model }),
+        ...(model === undefined ? {} : { model }),
         effort: options.effort,
         ...(options.sql === undefined || agent.name !== 'sql'
           ? {}
@@ -188,6 +214,15 @@ export async function setUpRuns(
       };
     },
   };
+}
+
+/** The dataset named for this kind of database, or the fullest one. */
+async function datasetOf(home: Home, kind: DatabaseKind, names: string | undefined): Promise<Dataset> {
+  const named = names?.split(',').map((name) => name.trim()) ?? [];
+  if (named.length <= 1) return await chooseDataset(home, kind, named[0]);
+  const opened = await Promise.all(named.map((name) => openDataset(home, name)));
+  const fitting = opened.find((dataset) => dataset.kind === kind);
+  return await chooseDataset(home, kind, fitting?.name ?? named[0]);
 }
 
 function limitsOf(options: RunOptions, protocol: Protocol): SandboxLimits {

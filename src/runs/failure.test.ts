@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewaySummary } from '../gateway/gateway-types.js';
 import type { CommandOutcome } from '../sandboxes/sandbox.js';
-import { verdictOf } from './failure.js';
+import { isRateLimited, verdictOf } from './failure.js';
 
 const clean: CommandOutcome = {
   exitCode: 0,
@@ -75,5 +75,26 @@ describe('whose loss an attempt is', () => {
   test('agents without a model have only themselves to blame', () => {
     expect(verdict({ exitCode: 1 }, false, undefined)).toBe('agent');
     expect(verdict({}, true, undefined)).toBe('judged');
+  });
+
+  test('a rate limit and an overload can be told from other losses by the reason', () => {
+    const reasonOf = (status: number, failed: number): string | null =>
+      verdictOf({
+        needsModel: true,
+        outcome: { ...clean, exitCode: 1 },
+        gateway: gateway({ requests: 3, failed, lastServiceFailure: { kind: 'upstream-status', status } }),
+        hasOutput: false,
+      }).reason;
+    for (const failed of [1, 3]) {
+      expect([429, 503, 529, 401, 500].map((status) => isRateLimited(reasonOf(status, failed)))).toEqual([
+        true,
+        true,
+        true,
+        false,
+        false,
+      ]);
+    }
+    expect(isRateLimited(null)).toBe(false);
+    expect(isRateLimited('set-up: the text (upstream-status, status 429) of somebody else')).toBe(false);
   });
 });

@@ -23,8 +23,11 @@ export function verdictOf(facts: AttemptFacts): AttemptVerdict {
   const ended = outcome.endedBy !== null || outcome.exitCode !== 0;
   if (needsModel && gateway !== undefined) {
     const answered = gateway.requests - gateway.failed - gateway.refused;
-    if (answered <= 0 && gateway.failed > 0)
-      return { class: 'infrastructure', reason: 'the model service never answered' };
+    if (answered <= 0 && gateway.failed > 0) {
+      const last = gateway.lastServiceFailure;
+      const how = last === null ? '' : ` (${last.kind}, status ${last.status})`;
+      return { class: 'infrastructure', reason: `the model service never answered${how}` };
+    }
     // Some CLIs end with status 0 when their model is gone; without an output that is the same loss.
     if ((ended || !facts.hasOutput) && gateway.lastServiceFailure !== null) {
       const { kind, status } = gateway.lastServiceFailure;
@@ -56,4 +59,9 @@ export function verdictOf(facts: AttemptFacts): AttemptVerdict {
   }
   if (!facts.hasOutput) return { class: 'agent', reason: 'no output.csv' };
   return { class: 'judged', reason: null };
+}
+
+/** Whether a failure reason of `verdictOf` says that the model service was asked too much (429) or was overloaded. */
+export function isRateLimited(reason: string | null): boolean {
+  return reason !== null && /\(upstream-status, status (429|503|529)\)$/.test(reason);
 }

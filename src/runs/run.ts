@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import { readTextIfPresent, writeJsonAtomic } from '../support/files.js';
@@ -18,12 +18,15 @@ export interface RunRequest {
   readonly trial: number;
   readonly prepared: PreparedCell;
   readonly signal?: AbortSignal;
+  /** Waited for between an infrastructure failure and the next attempt; default no wait. */
+  readonly beforeRetry?: (failed: Attempt) => Promise<void>;
 }
 
 /**
  * One run: attempts until one is judged or the protocol's number is used up. Only infrastructure failures are tried
  * again, by a rule that cannot see the reward. Attempts of an earlier, killed process are kept and counted; folders
- * without `attempt.json` are debris and removed. Undefined when interrupted from outside.
+ * without `attempt.json` are debris and removed. A run that ended unjudged is given as many attempts again; its earlier
+ * result stays beside the new one as `result.unjudged-<attempts>.json`. Undefined when interrupted from outside.
  */
 export async function executeRun(
   environment: RunEnvironment,
@@ -37,7 +40,9 @@ export async function executeRun(
   await mkdir(attemptsFolder, { recursive: true });
   const attempts = [...(await recordedAttempts(attemptsFolder))];
   let evaluation = await evaluationOf(attemptsFolder, attempts.at(-1));
-  const maxAttempts = request.prepared.request.protocol.maxAttempts;
+  const resultPath = join(request.runFolder, 'result.json');
+  const before = (await unjudgedAt(resultPath)) === undefined ? 0 : attempts.length;
+  const maxAttempts = before + request.prepared.request.protocol.maxAttempts;
   while (
     attempts.at(-1) === undefined ||
     (attempts.at(-1)!.class === 'infrastructure' &&
@@ -45,6 +50,9 @@ export async function executeRun(
       (attempts.at(-1)!.replay?.mismatch ?? null) === null &&
       attempts.length < maxAttempts)
   ) {
+    const failed = attempts.at(-1);
+    if (failed !== undefined && attempts.length > before) await request.beforeRetry?.(failed);
+    if (request.signal?.aborted) return undefined;
     const n = (attempts.at(-1)?.n ?? 0) + 1;
     const ended = await executeAttempt(environment, {
       n,
@@ -64,12 +72,23 @@ export async function executeRun(
     attempts.map(({ n }) => sha256File(join(attemptsFolder, String(n), 'attempt.json'))),
   );
   const result = resultOf(environment, request, { attempts, hashes, evaluation, dataUse });
-  await recordResult(join(request.runFolder, 'result.json'), result);
+  await recordResult(resultPath, result);
   return result;
+}
+
+/** The result on disk when it judged nothing. */
+async function unjudgedAt(path: string): Promise<RunResult | undefined> {
+  const text = await readTextIfPresent(path);
+  const present = text === undefined ? undefined : resultSchema.safeParse(parseOrNull(text));
+  return present?.success && present.data.status === 'unjudged' ? present.data : undefined;
 }
 
 /** The first result of a run wins; a stale one (of other inputs, or unreadable) was never valid and is replaced. */
 async function recordResult(path: string, result: RunResult): Promise<void> {
+  const unjudged = await unjudgedAt(path);
+  if (unjudged !== undefined) {
+    await rename(path, path.replace(/\.json$/, `.unjudged-${unjudged.attempts.length}.json`));
+  }
   const present = await readTextIfPresent(path);
   const isValid = present !== undefined && resultSchema.safeParse(parseOrNull(present)).success;
   await writeJsonAtomic(path, result, { exclusive: present === undefined || isValid });

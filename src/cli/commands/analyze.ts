@@ -16,9 +16,9 @@ import { readResults } from '../../campaigns/run.js';
 import type { RunResult } from '../../runs/result.js';
 import { M4BenchError } from '../../support/errors.js';
 import { loadTasks } from '../../tasks/load-tasks.js';
+import { existingPlan } from '../campaign-setup.js';
 import { type CliContext, contextOf } from '../context.js';
 import { wholeNumber } from '../options.js';
-import { existingPlan } from './campaign.js';
 
 interface AnalyzeCommandOptions {
   readonly import?: readonly string[];

@@ -10,7 +10,7 @@ import { readCampaignRows } from '../../analysis/read-campaign.js';
 import { taskFactsOf } from '../../analysis/task-facts.js';
 import { writeAnalysisFiles } from '../../analysis/write-analysis.js';
 import { campaignFolder, freezePlan, planCampaign } from '../../campaigns/plan.js';
-import { runCampaign } from '../../campaigns/run.js';
+import { readResults, runCampaign } from '../../campaigns/run.js';
 import { type Dataset, openDataset } from '../../datasets/dataset.js';
 import { synthesizeDataset } from '../../datasets/synthesize.js';
 import { CellPreparation, type PreparedCell } from '../../runs/prepare.js';
@@ -22,6 +22,7 @@ import { shortHash } from '../../support/ids.js';
 import { findTask, loadTasks } from '../../tasks/load-tasks.js';
 import { loadProtocol } from '../../tasks/protocol.js';
 import { benchmarkVersion } from '../../version.js';
+import { campaignLog } from '../campaign-view.js';
 import { type CliContext, contextOf } from '../context.js';
 import { wholeNumber } from '../options.js';
 
@@ -68,18 +69,19 @@ export function quickstartCommand(): Command {
       const outcome = await runCampaign({
         home: context.home,
         plan,
-        cells,
+        prepare: async (cell) => cells[cell]!,
         environment,
-        progress: context.progress,
+        onEvent: campaignLog(context.progress, plan),
         signal: context.signal,
       });
-      if (outcome.interrupted)
+      if (outcome.ended.how === 'interrupted')
         throw new M4BenchError(
           'INTERRUPTED',
           'The quickstart was interrupted; finished runs are kept.',
           'Run it again to go on.',
         );
-      const analysis = renderAnalysis(outcome.results, { title: 'm4bench quickstart', seed: 20260504 });
+      const results = await readResults(context.home, plan);
+      const analysis = renderAnalysis(results, { title: 'm4bench quickstart', seed: 20260504 });
       const folder = await writeReport(context, plan.name, analysis.notices);
       context.say(analysis.text);
       context.say('');
@@ -93,7 +95,7 @@ export function quickstartCommand(): Command {
         'next: m4bench run mimic-sirs-24h-raw --condition with-skill --agent codex --model MODEL   (with OPENAI_API_KEY set)',
       );
       context.json({ tables: analysis.tables, figures: {}, report: join(folder, 'report.md') });
-      if (outcome.results.some((result) => result.status === 'unjudged')) process.exitCode = 1;
+      if (results.some((result) => result.status === 'unjudged')) process.exitCode = 1;
     });
 }
 
