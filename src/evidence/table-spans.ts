@@ -1,0 +1,170 @@
+import { apart, type Register, type Span, type TextContext } from './text-context.js';
+
+/** How many rows, or numbers in a row, make a table. Rows that hold an identifier or a date count sooner. */
+interface Bounds {
+  readonly rows: number;
+  readonly knownRows: number;
+  readonly records: number;
+  readonly numbers: number;
+}
+
+const BOUNDS: Readonly<Record<Register, Bounds>> = {
+  prose: { rows: 3, knownRows: 2, records: 3, numbers: 20 },
+  code: { rows: 20, knownRows: 2, records: 20, numbers: 60 },
+};
+
+/** Whether a part of a text holds something of the dataset. */
+export type KnownTest = (text: string) => boolean;
+
+/** Rows of data in a text; `isKnown` tells rows that hold an identifier or a date of the dataset. */
+export function tableSpans(
+  text: string,
+  register: Register,
+  context: TextContext,
+  isKnown: KnownTest,
+): readonly Span[] {
+  const bounds = BOUNDS[register];
+  const isCodeNumber = (cell: string): boolean =>
+    context.databases.some(({ codeNumbers }) => new RegExp(codeNumbers.source).test(cell));
+  const spans = [
+    ...lineBlocks(text, register, bounds, isCodeNumber, isKnown),
+    ...recordRuns(text, bounds, isCodeNumber, isKnown),
+    ...numberLists(text, bounds, isCodeNumber),
+  ];
+  return apart(spans);
+}
+
+interface Line {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Lines, also those whose ends are written as the two characters of an escape. */
+function linesOf(text: string): readonly Line[] {
+  const lines: Line[] = [];
+  let start = 0;
+  for (const match of text.matchAll(/\r?\n|\\+r?\\*n/g)) {
+    lines.push({ text: text.slice(start, match.index), start, end: match.index });
+    start = match.index + match[0].length;
+  }
+  lines.push({ text: text.slice(start), start, end: text.length });
+  return lines;
+}
+
+const MAX_LINE = 4_000;
+const MAX_CELL = 60;
+const RULER = /^[\s|+\-=:─━┼├┤┌┐└┘┬┴═╪╞╡]{3,}$/;
+const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?%?$/i;
+const TIME = /^\d{4}-\d{2}-\d{2}|^\d{1,2}:\d{2}(?::\d{2})?$/;
+const EMPTY = /^(?:|null|nan|na|none|nat)$/i;
+
+function cellsOf(line: string, register: Register): readonly string[] | undefined {
+  if (line.length > MAX_LINE || line.trim() === '') return undefined;
+  const trimmed = line.trim().replace(/^[|│]|[|│]$/g, '');
+  const byMark = [/[|│]/, /\t/, /;/, /,/].map((mark) => trimmed.split(mark));
+  const best = byMark.reduce((a, b) => (b.length > a.length ? b : a));
+  const cells = best.length >= 2 ? best : trimmed.split(/\s+/);
+  if (cells.length < 2 || (best.length < 2 && cells.length < 3)) return undefined;
+  // A quoted number is a text in code, and a cell elsewhere.
+  return cells.map((cell) => (register === 'code' ? cell.trim() : cell.trim().replace(/^["']|["']$/g, '')));
+}
+
+/** Whether a line is a row of data: short cells of which two are numbers or times, and most are values. */
+function isDataRow(
+  cells: readonly string[] | undefined,
+  isCodeNumber: (cell: string) => boolean,
+  isKnownRow: boolean,
+): boolean {
+  if (cells === undefined || cells.some((cell) => cell.length > MAX_CELL)) return false;
+  const values = cells.filter((cell) => NUMBER.test(cell) || TIME.test(cell));
+  if (values.length > 0 && values.every(isCodeNumber)) return false;
+  if (isKnownRow) return values.length > 0;
+  const empty = cells.filter((cell) => EMPTY.test(cell));
+  return values.length >= 2 && values.length + empty.length >= cells.length * 0.4;
+}
+
+function lineBlocks(
+  text: string,
+  register: Register,
+  bounds: Bounds,
+  isCodeNumber: (cell: string) => boolean,
+  isKnown: KnownTest,
+): readonly Span[] {
+  const spans: Span[] = [];
+  let rows: { readonly line: Line; readonly columns: number; readonly isKnown: boolean }[] = [];
+  const close = (): void => {
+    const known = rows.filter((row) => row.isKnown).length;
+    if (rows.length >= bounds.rows || known >= bounds.knownRows) {
+      const columns = Math.max(...rows.map((row) => row.columns));
+      spans.push({
+        start: rows[0]!.line.start,
+        end: rows.at(-1)!.line.end,
+        instead: `<table of ${rows.length} rows, ${columns} columns>`,
+      });
+    }
+    rows = [];
+  };
+  for (const line of linesOf(text)) {
+    if (RULER.test(line.text) && line.text.trim() !== '') continue;
+    const cells = cellsOf(line.text, register);
+    const hasKnown = cells !== undefined && /\d/.test(line.text) && isKnown(line.text);
+    if (isDataRow(cells, isCodeNumber, hasKnown))
+      rows.push({ line, columns: cells!.length, isKnown: hasKnown });
+    else close();
+  }
+  close();
+  return spans;
+}
+
+const RECORD = /[[{(][^[\]{}()]{3,1000}[\]})]/g;
+
+/** Runs of JSON objects, lists or tuples, one after the other, of numbers. */
+function recordRuns(
+  text: string,
+  bounds: Bounds,
+  isCodeNumber: (cell: string) => boolean,
+  isKnown: KnownTest,
+): readonly Span[] {
+  const spans: Span[] = [];
+  let run: { readonly start: number; readonly end: number; readonly isKnown: boolean }[] = [];
+  const close = (): void => {
+    if (run.length >= bounds.records || run.filter((one) => one.isKnown).length >= bounds.knownRows)
+      spans.push({
+        start: run[0]!.start,
+        end: run.at(-1)!.end,
+        instead: `<table of ${run.length} records>`,
+      });
+    run = [];
+  };
+  for (const { 0: record, index } of text.matchAll(RECORD)) {
+    const numbers = (record.match(/(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])/g) ?? []).filter(
+      (number) => !isCodeNumber(number),
+    );
+    const last = run.at(-1);
+    if (last !== undefined && !/^[\s,;\\nr]*$/.test(text.slice(last.end, index))) close();
+    const hasKnown = isKnown(record);
+    if (numbers.length >= 2 || (hasKnown && numbers.length >= 1))
+      run.push({ start: index, end: index + record.length, isKnown: hasKnown });
+    else close();
+  }
+  close();
+  return spans;
+}
+
+/** Long lists of numbers, such as a pasted column. */
+function numberLists(text: string, bounds: Bounds, isCodeNumber: (cell: string) => boolean): readonly Span[] {
+  const spans: Span[] = [];
+  const list = /(?<![\w.])-?\d+(?:\.\d+)?(?:(?:[\s,;|]|\\n){1,4}-?\d+(?:\.\d+)?)+(?![\w.])/g;
+  for (const { 0: found, index } of text.matchAll(list)) {
+    const numbers = found.match(/-?\d+(?:\.\d+)?/g)!;
+    const values = numbers.filter((number) => !isCodeNumber(number));
+    if (values.length >= bounds.numbers)
+      spans.push({
+        start: index,
+        end: index + found.length,
+        instead: `<table of ${numbers.length} numbers>`,
+      });
+  }
+  return spans;
+}
