@@ -71,8 +71,9 @@ const entrySchema = z.discriminatedUnion('kind', [
 ]);
 export type JournalEntry = z.infer<typeof entrySchema>;
 
-const lineSchema = z.intersection(z.object(link), entrySchema);
-export type JournalLine = z.infer<typeof lineSchema>;
+/** One line of a journal. */
+export const journalLineSchema = z.intersection(z.object(link), entrySchema);
+export type JournalLine = z.infer<typeof journalLineSchema>;
 
 const firstPrevious = '0'.repeat(64);
 
@@ -121,7 +122,7 @@ export async function readJournal(path: string): Promise<JournalReading | undefi
 
 function parsedLine(bytes: Uint8Array): JournalLine | undefined {
   try {
-    return lineSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+    return journalLineSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import { conceptsCommand } from './commands/concepts.js';
 import { dataCommand } from './commands/data.js';
 import { doctorCommand } from './commands/doctor.js';
 import { evaluateCommand } from './commands/evaluate.js';
+import { evidenceCommand } from './commands/evidence.js';
 import { quickstartCommand } from './commands/quickstart.js';
 import { referencesCommand } from './commands/references.js';
 import { runCommand } from './commands/run.js';
@@ -52,6 +53,7 @@ export function buildProgram(): Command {
     transcriptCommand(),
     campaignCommand(),
     analyzeCommand(),
+    evidenceCommand(),
     sandboxCommand(),
     doctorCommand(),
   ]) {

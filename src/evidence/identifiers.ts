@@ -28,7 +28,8 @@ export async function identifiersAmong(
       `create or replace temp table candidates as select * from (values ${values.join(', ')}) as given(token)`,
     );
     for (const dataset of datasets) {
-      for (const { column, prefix, schema, table } of ruleset.identifiers[dataset.kind].columns) {
+      const columns = ruleset.identifiers.get(dataset.kind)?.columns ?? [];
+      for (const { column, prefix, schema, table } of columns) {
         const path = literal(parquetPath(dataset, schema, table));
         const rows = await session.rows(
           `select token from candidates semi join read_parquet(${path}) as source
@@ -77,10 +78,12 @@ export async function yearsOf(
 
 /**
  * The datasets of a campaign, which say what must not be published. Throws `EVIDENCE_DATASET_MISSING` when one is not
- * at hand in the content that the runs read: without it nobody can tell whether an identifier is in a package.
+ * at hand in the content that the runs read, and `EVIDENCE_KIND_UNKNOWN` when nobody said which of its columns identify
+ * a patient: without either nobody can tell whether an identifier is in a package.
  */
 export async function datasetsToGuard(
   home: Home,
+  ruleset: Ruleset,
   wanted: readonly { readonly name: string; readonly contentHash: string }[],
 ): Promise<readonly Dataset[]> {
   const datasets: Dataset[] = [];
@@ -93,6 +96,13 @@ export async function datasetsToGuard(
         'EVIDENCE_DATASET_MISSING',
         `The runs read dataset ${name}, which is not under ${home.datasets}${dataset === undefined ? '' : ' in that content'}: it is needed to prove that no identifier of it is in the package.`,
         `Import ${name} again into this home folder, or name the home folder that has it with --home.`,
+      );
+    }
+    if (!ruleset.identifiers.has(dataset.kind)) {
+      throw new M4BenchError(
+        'EVIDENCE_KIND_UNKNOWN',
+        `Nobody said which columns of a ${dataset.kind} database identify a patient (dataset ${name}).`,
+        'Name them in a file like benchmark/evidence/identifiers.toml and give it with --identifiers.',
       );
     }
     datasets.push(dataset);

@@ -1,9 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type DatabaseKind, databaseKinds } from '../datasets/source-schema.js';
 import { M4BenchError, messageOf } from '../support/errors.js';
+import { sha256 } from '../support/hashing.js';
 import { benchmarkFolder } from '../support/home.js';
-import { readTomlFile } from '../tasks/toml-file.js';
+import { readTomlFile } from '../support/toml-file.js';
 
 /** Kinds of rules; all but `pattern` are programs of their own. */
 const ruleKinds = [
@@ -43,12 +44,11 @@ const databaseIdentifiers = z.strictObject({
 });
 const identifiersFile = z.strictObject({
   version: z.number().int(),
-  'mimic-iv': databaseIdentifiers,
-  eicu: databaseIdentifiers,
+  kinds: z.record(z.string(), databaseIdentifiers),
 });
 
 /** How a file of a run is read, or that it is left out. */
-const treatments = ['record', 'records', 'text', 'transcript', 'output', 'withheld'] as const;
+const treatments = ['record', 'records', 'reviewed', 'text', 'transcript', 'output', 'withheld'] as const;
 export type Treatment = (typeof treatments)[number];
 
 const artifactSchema = z.strictObject({
@@ -86,8 +86,11 @@ export interface DatabaseIdentifiers {
 /** Everything that decides what a package holds; reviewable in `benchmark/evidence/`. */
 export interface Ruleset {
   readonly version: string;
+  /** Of the files that it was read from. */
+  readonly sha256: string;
   readonly rules: readonly Rule[];
-  readonly identifiers: Readonly<Record<DatabaseKind, DatabaseIdentifiers>>;
+  /** By kind of database. */
+  readonly identifiers: ReadonlyMap<string, DatabaseIdentifiers>;
   readonly artifacts: readonly ArtifactPolicy[];
 }
 
@@ -104,38 +107,45 @@ function compiled(file: string, id: string, pattern: string, flags: string): Reg
   }
 }
 
+export interface RulesetOptions {
+  /** Default `benchmark/evidence/`. */
+  readonly folder?: string;
+  /** A file like `identifiers.toml` that names the identifier columns of own kinds of databases. */
+  readonly identifiersFile?: string;
+}
+
 /** Reads the rules. Throws `RULES_INVALID` that names file and field. */
-export async function loadRuleset(folder: string = join(benchmarkFolder(), 'evidence')): Promise<Ruleset> {
-  const rulesPath = join(folder, 'rules.toml');
+export async function loadRuleset(options: RulesetOptions = {}): Promise<Ruleset> {
+  const folder = options.folder ?? join(benchmarkFolder(), 'evidence');
+  const paths = ['rules.toml', 'artifacts.toml', 'identifiers.toml'].map((name) => join(folder, name));
+  const [rulesPath = '', artifactsPath = '', ...identifierPaths] = [
+    ...paths,
+    ...(options.identifiersFile === undefined ? [] : [options.identifiersFile]),
+  ];
   const rules = await readTomlFile(rulesPath, rulesFile, 'RULES_INVALID', 'set of rules');
-  const identifiersPath = join(folder, 'identifiers.toml');
-  const identifiers = await readTomlFile(
-    identifiersPath,
-    identifiersFile,
-    'RULES_INVALID',
-    'list of identifier columns',
+  const artifacts = await readTomlFile(artifactsPath, artifactsFile, 'RULES_INVALID', 'list of artifacts');
+  const identifiers = new Map<string, DatabaseIdentifiers>();
+  for (const path of identifierPaths) {
+    const { kinds } = await readTomlFile(
+      path,
+      identifiersFile,
+      'RULES_INVALID',
+      'list of identifier columns',
+    );
+    for (const [kind, { code_numbers, ...rest }] of Object.entries(kinds))
+      identifiers.set(kind, { ...rest, codeNumbers: compiled(path, kind, code_numbers, '') });
+  }
+  const texts = await Promise.all(
+    [rulesPath, artifactsPath, ...identifierPaths].map((path) => readFile(path)),
   );
-  const artifacts = await readTomlFile(
-    join(folder, 'artifacts.toml'),
-    artifactsFile,
-    'RULES_INVALID',
-    'list of artifacts',
-  );
-  const byKind = databaseKinds.map((kind) => [
-    kind,
-    {
-      names: identifiers[kind].names,
-      columns: identifiers[kind].columns,
-      codeNumbers: compiled(identifiersPath, kind, identifiers[kind].code_numbers, ''),
-    },
-  ]);
   return {
-    version: [rules.version, identifiers.version, artifacts.version].join('.'),
+    version: `${rules.version}.${artifacts.version}`,
+    sha256: sha256(Buffer.concat(texts)),
     rules: rules.rules.map(({ patterns, flags, ...rule }) => ({
       ...rule,
       patterns: patterns.map((pattern) => compiled(rulesPath, rule.id, pattern, flags)),
     })),
-    identifiers: Object.fromEntries(byKind) as Record<DatabaseKind, DatabaseIdentifiers>,
+    identifiers,
     artifacts: artifacts.artifacts,
   };
 }

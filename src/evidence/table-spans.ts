@@ -11,6 +11,7 @@ interface Bounds {
 const BOUNDS: Readonly<Record<Register, Bounds>> = {
   prose: { rows: 3, knownRows: 2, records: 3, numbers: 20 },
   code: { rows: 20, knownRows: 2, records: 20, numbers: 60 },
+  reviewed: { rows: Infinity, knownRows: 2, records: Infinity, numbers: Infinity },
 };
 
 /** Whether a part of a text holds something of the dataset. */
@@ -66,8 +67,9 @@ function cellsOf(line: string, register: Register): readonly string[] | undefine
   const best = byMark.reduce((a, b) => (b.length > a.length ? b : a));
   const cells = best.length >= 2 ? best : trimmed.split(/\s+/);
   if (cells.length < 2 || (best.length < 2 && cells.length < 3)) return undefined;
-  // A quoted number is a text in code, and a cell elsewhere.
-  return cells.map((cell) => (register === 'code' ? cell.trim() : cell.trim().replace(/^["']|["']$/g, '')));
+  // A quoted number is a text in code, and a cell in prose.
+  const unquoted = register === 'prose' ? /^["']|["']$/g : /^$/g;
+  return cells.map((cell) => cell.trim().replace(unquoted, ''));
 }
 
 /** Whether a line is a row of data: short cells of which two are numbers or times, and most are values. */

@@ -1,7 +1,10 @@
 import type { DatabaseIdentifiers } from './ruleset.js';
 
-/** Prose holds what the agent says, code what it writes to be run: lists of numbers are at home in code. */
-export type Register = 'prose' | 'code';
+/**
+ * Prose is what the agent says, code what it writes to be run, where lists of numbers are at home; reviewed is a text of
+ * the benchmark, whose tables are thresholds.
+ */
+export type Register = 'prose' | 'code' | 'reviewed';
 
 /** Answers which column a token is a value of, or undefined. */
 export type IdentifierTest = (token: string) => string | undefined;

@@ -44,6 +44,9 @@ const orderOnFloor: readonly string[] = [
   // The audit judges what runs wrote; runs know of it only the shape of its gates.
   'runs',
   'audit',
+  // A package repeats tables of the analysis.
+  'analysis',
+  'evidence',
 ];
 
 function isBelow(other: string, own: string): boolean {
