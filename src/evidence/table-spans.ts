@@ -60,28 +60,36 @@ const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?%?$/i;
 const TIME = /^\d{4}-\d{2}-\d{2}|^\d{1,2}:\d{2}(?::\d{2})?$/;
 const EMPTY = /^(?:|null|nan|na|none|nat)$/i;
 
-function cellsOf(line: string, register: Register): readonly string[] | undefined {
+interface Cells {
+  readonly cells: readonly string[];
+  /** Commas, tabs or bars stand between them, and not blanks alone. */
+  readonly isMarked: boolean;
+}
+
+function cellsOf(line: string, register: Register): Cells | undefined {
   if (line.length > MAX_LINE || line.trim() === '') return undefined;
   const trimmed = line.trim().replace(/^[|│]|[|│]$/g, '');
   const byMark = [/[|│]/, /\t/, /;/, /,/].map((mark) => trimmed.split(mark));
   const best = byMark.reduce((a, b) => (b.length > a.length ? b : a));
-  const cells = best.length >= 2 ? best : trimmed.split(/\s+/);
-  if (cells.length < 2 || (best.length < 2 && cells.length < 3)) return undefined;
-  // A quoted number is a text in code, and a cell in prose.
-  const unquoted = register === 'prose' ? /^["']|["']$/g : /^$/g;
-  return cells.map((cell) => cell.trim().replace(unquoted, ''));
+  const isMarked = best.length >= 2;
+  const cells = isMarked ? best : trimmed.split(/\s+/);
+  if (!isMarked && cells.length < 3) return undefined;
+  // A quoted number is a text in code; in prose quotes and brackets come from whatever the table was cut out of.
+  const unquoted = register === 'prose' ? /^[\\"'[{(]+|[\\"'\]}),]+$/g : /^$/g;
+  return { cells: cells.map((cell) => cell.trim().replace(unquoted, '')), isMarked };
 }
 
 /** Whether a line is a row of data: short cells of which two are numbers or times, and most are values. */
 function isDataRow(
-  cells: readonly string[] | undefined,
+  row: Cells | undefined,
   isCodeNumber: (cell: string) => boolean,
   isKnownRow: boolean,
 ): boolean {
-  if (cells === undefined || cells.some((cell) => cell.length > MAX_CELL)) return false;
+  if (row === undefined || row.cells.some((cell) => cell.length > MAX_CELL)) return false;
+  const { cells, isMarked } = row;
   const values = cells.filter((cell) => NUMBER.test(cell) || TIME.test(cell));
-  if (values.length > 0 && values.every(isCodeNumber)) return false;
-  if (isKnownRow) return values.length > 0;
+  if (values.length === 0 || values.every(isCodeNumber)) return false;
+  if (isKnownRow && isMarked) return true;
   const empty = cells.filter((cell) => EMPTY.test(cell));
   return values.length >= 2 && values.length + empty.length >= cells.length * 0.4;
 }
@@ -109,10 +117,10 @@ function lineBlocks(
   };
   for (const line of linesOf(text)) {
     if (RULER.test(line.text) && line.text.trim() !== '') continue;
-    const cells = cellsOf(line.text, register);
-    const hasKnown = cells !== undefined && /\d/.test(line.text) && isKnown(line.text);
-    if (isDataRow(cells, isCodeNumber, hasKnown))
-      rows.push({ line, columns: cells!.length, isKnown: hasKnown });
+    const row = cellsOf(line.text, register);
+    const hasKnown = row !== undefined && /\d/.test(line.text) && isKnown(line.text);
+    if (row !== undefined && isDataRow(row, isCodeNumber, hasKnown))
+      rows.push({ line, columns: row.cells.length, isKnown: hasKnown });
     else close();
   }
   close();
