@@ -97,7 +97,7 @@ export async function playCampaign(
     benchmarkVersion: '0',
     gates: runGates(home),
   };
-  await runCampaign({ home, plan, cells, environment });
+  await runCampaign({ home, plan, prepare: async (cell) => cells[cell]!, environment });
 }
 
 function agentOf(script: ScriptedAgent): Agent {
