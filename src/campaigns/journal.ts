@@ -226,7 +226,7 @@ export class JournalWriter implements AsyncDisposable {
     };
     const bytes = Buffer.from(JSON.stringify(line), 'utf8');
     try {
-      await killPoint('journal-half', () => this.file.appendFile(bytes.subarray(0, bytes.length >> 1)));
+      await killPoint('half journal', () => this.file.appendFile(bytes.subarray(0, bytes.length >> 1)));
       await this.file.appendFile(Buffer.concat([bytes, Buffer.from('\n')]));
       await this.file.datasync();
     } catch (thrown) {

@@ -7,6 +7,7 @@ import type { Attempt, RunResult } from '../runs/result.js';
 import { executeRun, type RunEnvironment } from '../runs/run.js';
 import { M4BenchError, messageOf, systemCodeOf } from '../support/errors.js';
 import type { Home } from '../support/home.js';
+import { killPoint } from '../support/kill-point.js';
 import { budgetReached, type CampaignBudget } from './budget.js';
 import { entryOf, isDone, markLost, type OpenIndex, openIndex, readResult } from './campaign-index.js';
 import { readWish, type Wish, wish } from './control.js';
@@ -326,6 +327,7 @@ class Session {
       this.queue.add(run);
       return;
     }
+    await killPoint('before journal');
     await this.index.journal.append(entry);
     this.ran += 1;
     this.count(entry.spent);

@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentLaunch, AgentRequest } from '../agents/agent.js';
 import { readMeasuredExchanges, withGatewayTimes } from '../agents/gateway-times.js';
 import { readingOf, type Transcript } from '../agents/transcript.js';
@@ -24,6 +25,7 @@ import { buildTaskDatabase, type TaskDatabase } from '../schemas/task-database.j
 import { M4BenchError, messageOf } from '../support/errors.js';
 import { readTextIfPresent, writeFileAtomic, writeJsonAtomic } from '../support/files.js';
 import { sha256, sha256File } from '../support/hashing.js';
+import { killPoint } from '../support/kill-point.js';
 import { emptyAttempt } from './attempt-record.js';
 import type { Attestation } from './data-use.js';
 import { type AttemptVerdict, verdictOf } from './failure.js';
@@ -171,7 +173,7 @@ async function playAgent(
     if (canaryReport !== undefined) await recordCanaries(folder, canaryReport, environment.sandbox);
     const setupSeconds = seconds(setupStarted);
     const stdoutPath = join(folder, 'trace.jsonl');
-    const outcome = await sandbox.execute({
+    const running = sandbox.execute({
       command: launch.command,
       environment: launch.environment,
       ...(launch.stdin === undefined ? {} : { stdin: launch.stdin }),
@@ -179,6 +181,8 @@ async function playAgent(
       stderrPath: join(folder, 'stderr.txt'),
       signal: signal === undefined ? spent.signal : AbortSignal.any([signal, spent.signal]),
     });
+    await killPoint('spawned', () => sleep(20));
+    const outcome = await running;
     const copied = await sandbox.copyOut(folder, {
       only: ['output.csv'],
       maxFileBytes: maxOutputBytes,

@@ -38,6 +38,7 @@ export async function executeRun(
   refuseOpenRecording(environment.recorder, dataset);
   const attemptsFolder = join(request.runFolder, 'attempts');
   await mkdir(attemptsFolder, { recursive: true });
+  await removeHalfWritten(request.runFolder);
   const attempts = [...(await recordedAttempts(attemptsFolder))];
   let evaluation = await evaluationOf(attemptsFolder, attempts.at(-1));
   const resultPath = join(request.runFolder, 'result.json');
@@ -99,6 +100,13 @@ function parseOrNull(text: string): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     return null;
+  }
+}
+
+/** What a killed process was writing beside the attempts. */
+async function removeHalfWritten(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.endsWith('.tmp')) await rm(join(folder, name), { force: true });
   }
 }
 

@@ -3,6 +3,7 @@ import { constants, existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemCodeOf } from '../support/errors.js';
+import { killPoint } from '../support/kill-point.js';
 import type { CopyOutReport } from './sandbox.js';
 
 /** Limits of one copy; the number of entries and the depth are fixed. */
@@ -109,6 +110,7 @@ async function copyBytes(input: FileHandle, target: string, size: number): Promi
   try {
     const buffer = Buffer.alloc(Math.max(1, Math.min(CHUNK_BYTES, size)));
     let done = 0;
+    await killPoint('copy-out', () => output.writeFile(Buffer.alloc(size >> 1)));
     while (done < size) {
       const { bytesRead } = await input.read(buffer, 0, Math.min(buffer.length, size - done), done);
       if (bytesRead === 0) break;

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { M4BenchError, messageOf, systemCodeOf } from './errors.js';
+import { killPoint } from './kill-point.js';
 
 /** A sibling name for a file that is being written; `*.tmp` is debris by definition. */
 export function temporaryNameFor(path: string): string {
@@ -26,11 +27,15 @@ export async function writeFileAtomic(
   try {
     const handle = await open(temporary, 'wx', options.mode ?? 0o644);
     try {
+      await killPoint(`half ${basename(path)}`, () =>
+        handle.writeFile(content.slice(0, content.length >> 1)),
+      );
       await handle.writeFile(content);
       await handle.sync();
     } finally {
       await handle.close();
     }
+    await killPoint(`rename ${basename(path)}`);
     if (options.exclusive) await link(temporary, path);
     else await rename(temporary, path);
   } catch (thrown) {
