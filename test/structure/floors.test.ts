@@ -77,7 +77,7 @@ function importsOf(file: string): readonly Import[] {
 }
 
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && file.includes('/'),
+  (file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file) && file.includes('/'),
 );
 
 describe('the floors of the architecture', () => {

@@ -1,0 +1,4 @@
+import './viewer.css';
+import { h, hydrate } from 'preact';
+
+hydrate(h('p', null), document.body);
