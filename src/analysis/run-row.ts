@@ -1,3 +1,4 @@
+import type { MismatchKinds } from '../evaluation/evaluation.js';
 import type { RunResult } from '../runs/result.js';
 
 export type SchemaName = 'native' | 'obfuscated' | 'restructured';
@@ -34,6 +35,8 @@ export interface RunRow {
   readonly failureReason: string | null;
   /** Match rate by scored column; empty for failures. */
   readonly matchRates: Readonly<Record<string, number>>;
+  /** Wrong reference rows by kind, for each scored column; absent where nothing was diagnosed. */
+  readonly mismatchKinds?: Readonly<Record<string, MismatchKinds>>;
   readonly passedChecks: number;
   readonly failedChecks: number;
   readonly errors: number;
@@ -151,6 +154,9 @@ export function rowOfResult(
     failure: result.failureClass,
     failureReason: result.failureReason ?? evaluation?.error ?? null,
     matchRates: hasError ? {} : (evaluation?.matchRates ?? {}),
+    ...(hasError || Object.keys(evaluation?.mismatchKinds ?? {}).length === 0
+      ? {}
+      : { mismatchKinds: evaluation!.mismatchKinds }),
     passedChecks: hasError ? 0 : checks.length - failedChecks,
     failedChecks,
     errors: hasError ? 1 : 0,

@@ -1,5 +1,6 @@
 import { encodeSegment } from '../support/ids.js';
 import { seeds } from './bootstrap.js';
+import { columnTable } from './column-tables.js';
 import {
   allSkillsProbe,
   controlSubsets,
@@ -238,6 +239,7 @@ export function furtherTables(
     each('all-skills-probe', 'all-skills runs with both arms', allSkillsProbe),
     each('native-deltas', bothArms, (stratum) => nativeDeltaTable(stratum.rows)),
     each('task-deltas', bothArms, deltasWithArms),
+    each('columns', 'judged runs with readable outputs', (stratum) => columnTable(stratum.rows)),
     each('cells-to-look-at', 'judged runs', (stratum) => cellsToLookAt(stratum.rows)),
     each('cells', 'runs', (stratum) => cellTable(stratum.rows)),
     { name: 'runs', needs: 'runs', build: () => runTable(set.rows) },

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type Attempt, attemptSchema, type RunResult, resultSchema } from '../runs/result.js';
 import { systemCodeOf } from '../support/errors.js';
 import { readTextIfPresent } from '../support/files.js';
@@ -37,7 +38,7 @@ async function readResultFile(
 /** A run counts as done when its result is valid and its cell is the planned one. */
 export function isDone(plan: CampaignPlan, run: PlannedRun, result: RunResult | undefined): boolean {
   return (
-    result !== undefined && result.trial === run.trial && hashOf(result.cell) === hashOf(plan.cells[run.cell])
+    result !== undefined && result.trial === run.trial && isDeepStrictEqual(result.cell, plan.cells[run.cell])
   );
 }
 

@@ -18,6 +18,7 @@ import { schemasCommand } from './commands/schemas.js';
 import { skillsCommand } from './commands/skills.js';
 import { tasksCommand } from './commands/tasks.js';
 import { transcriptCommand } from './commands/transcript.js';
+import { viewCommand } from './commands/view.js';
 import { collectFolder } from './options.js';
 
 /** Exit codes: 0 done, 1 the check or run failed, 2 wrong use or bad input, 130 interrupted. */
@@ -54,6 +55,7 @@ export function buildProgram(): Command {
     campaignCommand(),
     analyzeCommand(),
     evidenceCommand(),
+    viewCommand(),
     sandboxCommand(),
     doctorCommand(),
   ]) {

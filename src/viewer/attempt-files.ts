@@ -75,8 +75,14 @@ export async function readWindow(
     bytes: size,
     offset: from,
     next: isLast ? null : from + part.length,
-    text: part.toString('utf8'),
+    text: part.subarray(from === 0 ? 0 : startOfPart(part)).toString('utf8'),
   };
+}
+
+/** Behind what is left of a character that an offset tore. */
+function startOfPart(bytes: Buffer): number {
+  const start = bytes.subarray(0, 4).findIndex((byte) => (byte & 0xc0) !== 0x80);
+  return Math.max(0, start);
 }
 
 function endOfPart(bytes: Buffer): number {

@@ -1,9 +1,10 @@
+import type { Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDone, readResult } from '../campaigns/campaign-index.js';
 import { type CampaignPlan, campaignFolder, readPlan } from '../campaigns/plan.js';
-import { isDone, readResult } from '../campaigns/run.js';
 import type { RunResult } from '../runs/result.js';
-import { M4BenchError, messageOf, systemCodeOf } from '../support/errors.js';
+import { messageOf, systemCodeOf } from '../support/errors.js';
 import { sha256 } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
 import { encodeSegment } from '../support/ids.js';
@@ -50,6 +51,7 @@ const mostKept = 4;
  */
 export class CampaignStore {
   readonly #kept = new Map<string, Map<string, KeptResult>>();
+  readonly #plans = new Map<string, { readonly stamp: string; readonly plan: CampaignPlan | undefined }>();
 
   constructor(readonly home: Home) {}
 
@@ -64,7 +66,7 @@ export class CampaignStore {
   async open(name: string): Promise<CampaignState | undefined> {
     const folder = campaignFolder(this.home, name);
     if (name !== encodeSegment(name) || !(await isFolder(folder.root))) return undefined;
-    const plan = await readPlan(this.home, name);
+    const plan = await this.#plan(name, folder.plan);
     const present = await foldersIn(folder.runs);
     const known = new Set(present);
     const runIds =
@@ -91,6 +93,16 @@ export class CampaignStore {
     };
   }
 
+  async #plan(name: string, path: string): Promise<CampaignPlan | undefined> {
+    const found = await stat(path).catch(() => undefined);
+    const stamp = found === undefined ? '' : stampOf(found);
+    const before = this.#plans.get(name);
+    if (before?.stamp === stamp) return before.plan;
+    const plan = await readPlan(this.home, name);
+    this.#plans.set(name, { stamp, plan });
+    return plan;
+  }
+
   async #listing(name: string): Promise<CampaignListing> {
     const { runs } = campaignFolder(this.home, name);
     const times = await inGroups(await foldersIn(runs), async (runId) => {
@@ -98,7 +110,7 @@ export class CampaignStore {
       return found?.isFile() ? found.mtimeMs : undefined;
     });
     const finished = times.filter((time) => time !== undefined);
-    const { planned, problem } = await plannedRuns(this.home, name);
+    const { planned, problem } = await this.#planned(name);
     const newest = finished.reduce((latest, time) => Math.max(latest, time), 0);
     return {
       name,
@@ -107,6 +119,17 @@ export class CampaignStore {
       changedAt: newest === 0 ? null : new Date(newest).toISOString(),
       problem,
     };
+  }
+
+  async #planned(
+    name: string,
+  ): Promise<{ readonly planned: number | null; readonly problem: string | null }> {
+    try {
+      const plan = await this.#plan(name, campaignFolder(this.home, name).plan);
+      return { planned: plan?.runs.length ?? null, problem: null };
+    } catch (thrown) {
+      return { planned: null, problem: messageOf(thrown) };
+    }
   }
 
   async #result(
@@ -119,7 +142,7 @@ export class CampaignStore {
       kept.delete(runId);
       return undefined;
     }
-    const stamp = `${found.ino} ${found.size} ${found.mtimeMs}`;
+    const stamp = stampOf(found);
     const before = kept.get(runId);
     if (before?.stamp === stamp) return before.result;
     const result = await readResult(runFolder);
@@ -141,15 +164,9 @@ export class CampaignStore {
   }
 }
 
-async function plannedRuns(
-  home: Home,
-  name: string,
-): Promise<{ readonly planned: number | null; readonly problem: string | null }> {
-  try {
-    return { planned: (await readPlan(home, name))?.runs.length ?? null, problem: null };
-  } catch (thrown) {
-    return { planned: null, problem: thrown instanceof M4BenchError ? thrown.message : messageOf(thrown) };
-  }
+/** Changes when a file does; results and plans are replaced whole. */
+function stampOf(file: Stats): string {
+  return `${file.ino} ${file.size} ${file.mtimeMs}`;
 }
 
 /** Names of real folders, sorted; links are none. */

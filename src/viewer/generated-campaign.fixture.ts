@@ -157,6 +157,7 @@ function resultOf(
       models: [cell.model!],
       overrides: [],
       backgroundModels: [],
+      backgroundTurns: 0,
       routing: [],
     },
     trial: run.trial,
@@ -316,6 +317,7 @@ function attemptOf(result: RunResult): Attempt {
       stderr: null,
       canary: null,
       lint: null,
+      transcript: null,
     },
     reward: result.reward,
   };

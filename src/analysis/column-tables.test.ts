@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { noMismatches } from '../evaluation/mismatch-kinds.js';
+import { columnTable } from './column-tables.js';
+import { rowWith } from './run-row.fixture.js';
+
+describe('match rates by column', () => {
+  it('averages each column over the runs of a cell and sums how rows are wrong', () => {
+    const rows = [
+      rowWith({
+        reward: 0.75,
+        matchRates: { a: 1, b: 0.5 },
+        mismatchKinds: { a: noMismatches, b: { ...noMismatches, tooHigh: 30, rowMissing: 20 } },
+      }),
+      rowWith({
+        reward: 0.5,
+        trial: 2,
+        matchRates: { a: 0.75, b: 0.25 },
+        mismatchKinds: {
+          a: { ...noMismatches, sign: 25 },
+          b: { ...noMismatches, tooHigh: 5, rowMissing: 70 },
+        },
+      }),
+      // A timeout: no output, no columns, and no part in their means.
+      rowWith({ reward: 0, trial: 3, failure: 'agent' }),
+    ];
+    expect(columnTable(rows)?.rows).toEqual([
+      expect.objectContaining({
+        column: 'a',
+        runs: 2,
+        matchRate: 0.875,
+        min: 0.75,
+        max: 1,
+        wrongRows: 25,
+        mostly: 'sign 25',
+      }),
+      expect.objectContaining({
+        column: 'b',
+        runs: 2,
+        matchRate: 0.375,
+        min: 0.25,
+        max: 0.5,
+        wrongRows: 125,
+        mostly: 'rowMissing 90, tooHigh 35',
+      }),
+    ]);
+  });
+
+  it('is left out where no output could be read', () => {
+    expect(columnTable([rowWith({ reward: 0, failure: 'agent' })])).toBeUndefined();
+  });
+});
