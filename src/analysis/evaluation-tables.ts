@@ -71,7 +71,7 @@ export function confusionTable(evaluation: Evaluation, column: string): Table | 
 }
 
 /** Numbers by size, then words, then what stands in brackets. */
-function sortedValues(values: readonly string[]): string[] {
+export function sortedValues(values: readonly string[]): string[] {
   const rank = (value: string): number => (value.startsWith('(') ? 2 : Number.isNaN(Number(value)) ? 1 : 0);
   return [...new Set(values)].sort(
     (a, b) => rank(a) - rank(b) || (rank(a) === 0 ? Number(a) - Number(b) : a < b ? -1 : 1),

@@ -1,6 +1,5 @@
 import { encodeSegment } from '../support/ids.js';
 import { seeds } from './bootstrap.js';
-import { columnTable } from './column-tables.js';
 import {
   allSkillsProbe,
   controlSubsets,
@@ -20,6 +19,7 @@ import {
   secondaryByTask,
 } from './effect-tables.js';
 import type { AnalysisContext } from './estimates.js';
+import { failingColumnTable } from './failing-columns.js';
 import { harnessIndicators, harnessLabels, harnessSubsets, skillUse } from './harness-tables.js';
 import {
   artifactPackage,
@@ -239,7 +239,7 @@ export function furtherTables(
     each('all-skills-probe', 'all-skills runs with both arms', allSkillsProbe),
     each('native-deltas', bothArms, (stratum) => nativeDeltaTable(stratum.rows)),
     each('task-deltas', bothArms, deltasWithArms),
-    each('columns', 'judged runs with readable outputs', (stratum) => columnTable(stratum.rows)),
+    each('columns', 'judged runs with readable outputs', (stratum) => failingColumnTable(stratum.rows)),
     each('cells-to-look-at', 'judged runs', (stratum) => cellsToLookAt(stratum.rows)),
     each('cells', 'runs', (stratum) => cellTable(stratum.rows)),
     { name: 'runs', needs: 'runs', build: () => runTable(set.rows) },

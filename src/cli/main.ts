@@ -12,6 +12,7 @@ import { evaluateCommand } from './commands/evaluate.js';
 import { evidenceCommand } from './commands/evidence.js';
 import { quickstartCommand } from './commands/quickstart.js';
 import { referencesCommand } from './commands/references.js';
+import { reportCommand } from './commands/report.js';
 import { runCommand } from './commands/run.js';
 import { sandboxCommand } from './commands/sandbox.js';
 import { schemasCommand } from './commands/schemas.js';
@@ -55,6 +56,7 @@ export function buildProgram(): Command {
     campaignCommand(),
     analyzeCommand(),
     evidenceCommand(),
+    reportCommand(),
     viewCommand(),
     sandboxCommand(),
     doctorCommand(),

@@ -4,7 +4,7 @@ import { type CampaignPlan, campaignFolder, freezePlan } from '../campaigns/plan
 import type { Evaluation, EvaluationExamples } from '../evaluation/evaluation.js';
 import { noMismatches } from '../evaluation/mismatch-kinds.js';
 import { type Cell, runIdOf } from '../runs/cell.js';
-import type { Attempt, RunResult } from '../runs/result.js';
+import { type Attempt, attemptSchema, type RunResult, resultSchema } from '../runs/result.js';
 import { hashOf, sha256 } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
 import { type SeededRandom, seededRandom } from '../support/random.js';
@@ -146,7 +146,7 @@ function resultOf(
     output: 500 + random.integer(5_000),
     reasoning: 0,
   };
-  return {
+  return resultSchema.parse({
     schemaVersion: 1,
     benchmarkVersion: plan.benchmarkVersion,
     runId: run.runId,
@@ -157,7 +157,6 @@ function resultOf(
       models: [cell.model!],
       overrides: [],
       backgroundModels: [],
-      backgroundTurns: 0,
       routing: [],
     },
     trial: run.trial,
@@ -198,7 +197,7 @@ function resultOf(
     integrity: { canaries: true, lint: true, egress: true, hostedTools: [] },
     publishable: failure !== 'infrastructure',
     reasons: failure === 'infrastructure' ? ['only infrastructure failures happened'] : [],
-  };
+  });
 }
 
 function evaluationOf(cell: Cell, task: Task, random: SeededRandom): Evaluation {
@@ -289,7 +288,7 @@ async function writeAttempt(folder: string, result: RunResult, task: Task, trace
 }
 
 function attemptOf(result: RunResult): Attempt {
-  return {
+  return attemptSchema.parse({
     schemaVersion: 1,
     n: 1,
     startedAt: result.attempts[0]!.startedAt,
@@ -317,8 +316,7 @@ function attemptOf(result: RunResult): Attempt {
       stderr: null,
       canary: null,
       lint: null,
-      transcript: null,
     },
     reward: result.reward,
-  };
+  });
 }

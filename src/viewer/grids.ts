@@ -11,6 +11,16 @@ export function withoutDull(table: Table, names: readonly string[]): Table {
   return { ...table, columns: table.columns.filter((column) => !isDull(column)) };
 }
 
+/** `meanKeyF1` as `mean key F1`. */
+function inWords(name: string): string {
+  return name
+    .replace(
+      /([a-z])([A-Z](?!\d))/g,
+      (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
+    )
+    .replace(/([a-z])([A-Z]\d)/g, '$1 $2');
+}
+
 /** A table of the analysis as a grid: the printed texts, sorted by the raw values. */
 export function gridOfTable(name: string, table: Table, caption = table.title ?? name): GridProps {
   const { columns, rows, isNumeric } = printedTable(table);
@@ -19,7 +29,10 @@ export function gridOfTable(name: string, table: Table, caption = table.title ??
   return {
     name,
     caption,
-    columns: columns.map((header, column) => ({ header, isNumeric: isNumeric[column] === true })),
+    columns: columns.map((header, column) => ({
+      header: table.print === undefined ? inWords(header) : header,
+      isNumeric: isNumeric[column] === true,
+    })),
     rows: rows.map((cells, row) =>
       cells.map((text, column): GridCell => {
         const raw = table.rows[row]![sources[column]!] ?? null;
@@ -67,13 +80,17 @@ export function stateOf(row: Pick<RunRow, 'reward' | 'failure' | 'errors'>): str
 export interface RunGridOptions {
   readonly name?: string;
   readonly caption?: string;
+  /** All of one task: the task is not said again in every row. */
+  readonly isOneTask?: boolean;
 }
 
 /** The runs, each leading to its page: the table `runs` of the analysis in short. */
 export function runGrid(rows: readonly RunRow[], site: Site, options: RunGridOptions = {}): GridProps {
   const table = runTable(rows);
   const kept = withoutDull(table, dull).columns;
-  const columns = runColumns.filter(([column]) => kept.includes(column));
+  const columns = runColumns.filter(
+    ([column]) => kept.includes(column) && !(options.isOneTask && column === 'task'),
+  );
   const isNumber = new Set([
     'trial',
     'reward',

@@ -89,6 +89,8 @@ export async function startViewer(options: ViewerOptions): Promise<Viewer> {
     return context.html(problemHtml(messageOf(thrown), remedy), isKnown ? 409 : 500);
   });
   const server = await listen(app, host, port);
+  // What draws takes a while to load; the first page with figures shall not wait for it.
+  void import('../analysis/render-figure.js');
   const bound = server.address();
   port = typeof bound === 'object' && bound !== null ? bound.port : port;
   return {
@@ -201,8 +203,10 @@ function addCampaignPages(app: Hono, data: ViewerData): void {
   });
   app.get(`${root}/figures`, async (context) => {
     const campaign = await open(context.req.param('campaign'));
-    const { drawn } = await data.full(campaign);
-    return context.html(figuresPartHtml(drawn, context.req.query('of') === 'overview' ? 'overview' : 'rest'));
+    if (context.req.query('of') === 'rest') {
+      return context.html(figuresPartHtml((await data.full(campaign)).drawn, 'rest'));
+    }
+    return context.html(figuresPartHtml(await data.overviewFigures(campaign), 'overview'));
   });
   app.get(`${root}/runs`, async (context) => {
     const { view } = await open(context.req.param('campaign'));

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type Analysis, analyze } from '../analysis/analyze.js';
+import { type Analysis, analyze, figuresOf } from '../analysis/analyze.js';
 import type { ValidityCaveat } from '../analysis/published-documents.js';
 import { readCampaignRows } from '../analysis/read-campaign.js';
 import { readValidityCaveats } from '../analysis/read-caveats.js';
@@ -72,10 +72,22 @@ export class ViewerData {
     return full;
   }
 
+  /** The figures of the first page: they do not wait for the tables. */
+  overviewFigures({ view }: OpenCampaign): Promise<readonly DrawnFigure[]> {
+    const set = {
+      rows: view.rows,
+      superseded: [],
+      records: [],
+      tasks: taskFactsOf(this.tasks),
+      printedProbeMeans: {},
+    };
+    return drawFigures(figuresOf(set), 'overview');
+  }
+
   async #analyse(state: CampaignState): Promise<FullAnalysis> {
     const set = await readCampaignRows(state.folder, { tasks: taskFactsOf(this.tasks) });
     const analysis = analyze(set, { caveats: await this.caveats() });
-    return { analysis, drawn: await drawFigures(analysis) };
+    return { analysis, drawn: await drawFigures(analysis.figures) };
   }
 
   caveats(): Promise<readonly ValidityCaveat[]> {

@@ -1,7 +1,8 @@
+import { mismatchWords, sortedValues } from '../../analysis/evaluation-tables.js';
 import { formatCount } from '../../analysis/number-format.js';
 import { formatCell } from '../../analysis/tables.js';
 import type { ColumnMatch, Evaluation, EvaluationExamples } from '../../evaluation/evaluation.js';
-import { kindWords, occurringKinds, wentWrong } from '../mismatch-words.js';
+import { occurringKinds, wentWrong } from '../went-wrong.js';
 import { Badge, Bar } from './bits.js';
 import { Scroll } from './scroll.js';
 import { Text } from './text.js';
@@ -120,7 +121,7 @@ function ColumnRow({
           <ul class="kinds">
             {kinds.map(({ kind, rows }) => (
               <li key={kind}>
-                <Bar share={rows / wrong} kind="bad" /> <b>{rows}</b> {kindWords[kind]}
+                <Bar share={rows / wrong} kind="bad" /> <b>{rows}</b> {mismatchWords[kind]}
               </li>
             ))}
           </ul>
@@ -221,11 +222,8 @@ function Confusion({
   readonly column: string;
   readonly counts: Evaluation['confusion'][string];
 }) {
-  const truths = [...new Set(counts.map(({ truth }) => truth))];
-  const outputs = [
-    ...truths,
-    ...new Set(counts.map(({ output }) => output).filter((label) => !truths.includes(label))),
-  ];
+  const truths = sortedValues(counts.map(({ truth }) => truth));
+  const outputs = sortedValues(counts.flatMap(({ truth, output }) => [truth, output]));
   const rowsOf = new Map(counts.map(({ truth, output, rows }) => [`${truth}\u0000${output}`, rows]));
   const inRow = (truth: string): number =>
     outputs.reduce((sum, output) => sum + (rowsOf.get(`${truth}\u0000${output}`) ?? 0), 0);

@@ -31,6 +31,9 @@ interface Order {
   readonly isDescending: boolean;
 }
 
+/** Text that stays on one line. */
+const shortText = 44;
+
 const textOf = (cell: GridCell): string => (typeof cell === 'string' ? cell : cell[0]);
 const orderOf = (cell: GridCell): number | string | null => (typeof cell === 'string' ? cell : cell[1]);
 
@@ -273,10 +276,10 @@ function GridHead({
 
 function GridCellView({ cell, isNumeric }: { readonly cell: GridCell; readonly isNumeric: boolean }) {
   const href = typeof cell === 'string' ? undefined : cell[2];
-  const text = <Text value={textOf(cell)} />;
-  return (
-    <td class={isNumeric ? 'number' : undefined}>{href === undefined ? text : <a href={href}>{text}</a>}</td>
-  );
+  const value = textOf(cell);
+  const text = <Text value={value} />;
+  const kind = isNumeric ? 'number' : value.length <= shortText ? 'short' : undefined;
+  return <td class={kind}>{href === undefined ? text : <a href={href}>{text}</a>}</td>;
 }
 
 function GridPager({

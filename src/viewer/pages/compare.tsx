@@ -6,8 +6,8 @@ import { pageHtml } from '../components/layout.js';
 import { Scroll } from '../components/scroll.js';
 import { Text } from '../components/text.js';
 import type { DiffLine } from '../line-diff.js';
-import { wentWrong } from '../mismatch-words.js';
 import type { Site } from '../site.js';
+import { wentWrong } from '../went-wrong.js';
 
 /** A file that at least one of two runs was given. */
 export interface GivenFile {

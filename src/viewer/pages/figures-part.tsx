@@ -5,6 +5,9 @@ import { Chart } from '../components/bits.js';
 /** Figures that belong on the first page, in this order; the rest stands with the tables. */
 const onOverview = [/^figure02-skill-delta-forest/, /^reward-heatmap/];
 
+/** Place of a figure on the first page; negative when it has none. */
+const placeOf = (name: string): number => onOverview.findIndex((pattern) => pattern.test(name));
+
 /** What each figure shows, for those who cannot see it. */
 const descriptions: readonly (readonly [RegExp, string])[] = [
   [
@@ -41,13 +44,17 @@ export interface DrawnFigure {
   readonly svg: string;
 }
 
-/** Draws figures of an analysis as SVG, without a browser. */
-export async function drawFigures(analysis: Analysis): Promise<readonly DrawnFigure[]> {
-  if (Object.keys(analysis.figures).length === 0) return [];
+/** Draws figures of an analysis as SVG, without a browser; all, or those of the first page. */
+export async function drawFigures(
+  figures: Analysis['figures'],
+  of: 'all' | 'overview' = 'all',
+): Promise<readonly DrawnFigure[]> {
+  const wanted = Object.entries(figures).filter(([name]) => of === 'all' || placeOf(name) >= 0);
+  if (wanted.length === 0) return [];
   // Loaded only when something is drawn: it takes longer to load than most pages to make.
   const { renderSvg } = await import('../../analysis/render-figure.js');
   const drawn: DrawnFigure[] = [];
-  for (const [name, figure] of Object.entries(analysis.figures)) {
+  for (const [name, figure] of wanted) {
     const title = typeof figure.title === 'string' ? figure.title : name;
     drawn.push({ name, title, svg: await renderSvg(figure) });
   }
@@ -62,10 +69,9 @@ export function Figures({
   readonly drawn: readonly DrawnFigure[];
   readonly of: 'overview' | 'rest';
 }) {
-  const place = ({ name }: DrawnFigure): number => onOverview.findIndex((pattern) => pattern.test(name));
   const chosen = drawn
-    .filter((figure) => place(figure) >= 0 === (of === 'overview'))
-    .sort((a, b) => place(a) - place(b));
+    .filter(({ name }) => placeOf(name) >= 0 === (of === 'overview'))
+    .sort((a, b) => placeOf(a.name) - placeOf(b.name));
   return (
     <>
       {chosen.map(({ name, title, svg }) => (

@@ -1,7 +1,7 @@
-import { columnTable } from '../../analysis/column-tables.js';
+import { failingColumnTable } from '../../analysis/failing-columns.js';
 import type { ValidityCaveat } from '../../analysis/published-documents.js';
 import { cellTable } from '../../analysis/run-tables.js';
-import { formatCell, type Table } from '../../analysis/tables.js';
+import { formatCell } from '../../analysis/tables.js';
 import type { Task } from '../../tasks/task.js';
 import { type CampaignView, taskNames } from '../campaign-view.js';
 import { Facts } from '../components/bits.js';
@@ -10,7 +10,7 @@ import { pageHtml } from '../components/layout.js';
 import { RewardStrips } from '../components/reward-strips.js';
 import { Scroll } from '../components/scroll.js';
 import { TextBlock } from '../components/text.js';
-import { gridOfTable, runGrid } from '../grids.js';
+import { gridOfTable, runGrid, withoutDull } from '../grids.js';
 import type { Site } from '../site.js';
 
 /** The tasks of a campaign. */
@@ -67,7 +67,7 @@ export interface TaskPageProps {
 export function taskHtml({ view, site, name, caveat, pairs }: TaskPageProps): string {
   const task = view.tasks.get(name);
   const rows = view.rows.filter((row) => row.task === name);
-  const columns = columnTable(rows);
+  const columns = failingColumnTable(rows);
   return pageHtml({
     title: name,
     site,
@@ -92,9 +92,7 @@ export function taskHtml({ view, site, name, caveat, pairs }: TaskPageProps): st
           ) : (
             <>
               <RewardStrips rows={rows} title={`Reward of the runs of ${name}`} />
-              <GridIsland
-                {...gridOfTable('cells', withoutColumns(cellTable(rows), ['task']), `Cells of ${name}`)}
-              />
+              <GridIsland {...gridOfTable('cells', withoutDull(cellTable(rows), dull), `Cells of ${name}`)} />
             </>
           )}
           {pairs.length === 0 ? null : (
@@ -112,16 +110,16 @@ export function taskHtml({ view, site, name, caveat, pairs }: TaskPageProps): st
         {columns === undefined ? null : (
           <section aria-labelledby="failing">
             <h2 id="failing">Columns, and how they fail</h2>
-            <GridIsland
-              {...gridOfTable('columns', withoutColumns(columns, ['task']), `Columns of ${name}`)}
-            />
+            <GridIsland {...gridOfTable('columns', withoutDull(columns, dull), `Columns of ${name}`)} />
           </section>
         )}
         {task === undefined ? null : <Asked task={task} caveat={caveat} />}
         {rows.length === 0 ? null : (
           <section aria-labelledby="runs">
             <h2 id="runs">Runs</h2>
-            <GridIsland {...runGrid(rows, site, { name: 'task-runs', caption: `Runs of ${name}` })} />
+            <GridIsland
+              {...runGrid(rows, site, { name: 'task-runs', caption: `Runs of ${name}`, isOneTask: true })}
+            />
           </section>
         )}
       </>
@@ -129,10 +127,8 @@ export function taskHtml({ view, site, name, caveat, pairs }: TaskPageProps): st
   });
 }
 
-const withoutColumns = (table: Table, names: readonly string[]): Table => ({
-  ...table,
-  columns: table.columns.filter((column) => !names.includes(column)),
-});
+/** Said once, above. */
+const dull = ['task', 'schema', 'unjudged'];
 
 function TaskFacts({ task }: { readonly task: Task }) {
   return (

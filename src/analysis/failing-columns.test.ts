@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noMismatches } from '../evaluation/mismatch-kinds.js';
-import { columnTable } from './column-tables.js';
+import { failingColumnTable } from './failing-columns.js';
 import { rowWith } from './run-row.fixture.js';
 
 describe('match rates by column', () => {
@@ -23,7 +23,7 @@ describe('match rates by column', () => {
       // A timeout: no output, no columns, and no part in their means.
       rowWith({ reward: 0, trial: 3, failure: 'agent' }),
     ];
-    expect(columnTable(rows)?.rows).toEqual([
+    expect(failingColumnTable(rows)?.rows).toEqual([
       expect.objectContaining({
         column: 'a',
         runs: 2,
@@ -40,12 +40,12 @@ describe('match rates by column', () => {
         min: 0.25,
         max: 0.5,
         wrongRows: 125,
-        mostly: 'rowMissing 90, tooHigh 35',
+        mostly: 'row missing 90, too high 35',
       }),
     ]);
   });
 
   it('is left out where no output could be read', () => {
-    expect(columnTable([rowWith({ reward: 0, failure: 'agent' })])).toBeUndefined();
+    expect(failingColumnTable([rowWith({ reward: 0, failure: 'agent' })])).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import type { MismatchKinds } from '../evaluation/evaluation.js';
 import { cellsOf } from './cells.js';
+import { mismatchWords } from './evaluation-tables.js';
 import { mean } from './moments.js';
 import type { RunRow } from './run-row.js';
 import type { Table, TableRow } from './tables.js';
@@ -8,7 +9,7 @@ import type { Table, TableRow } from './tables.js';
 const named = 3;
 
 /** Which columns fail and how: one row per cell and scored column. */
-export function columnTable(rows: readonly RunRow[]): Table | undefined {
+export function failingColumnTable(rows: readonly RunRow[]): Table | undefined {
   const found = cellsOf(rows).flatMap(({ task, condition, schema, model, rows: members }) => {
     const read = members.filter((row) => Object.keys(row.matchRates).length > 0);
     const columns = [...new Set(read.flatMap((row) => Object.keys(row.matchRates)))];
@@ -29,7 +30,7 @@ export function columnTable(rows: readonly RunRow[]): Table | undefined {
         wrongRows: kinds.reduce((sum, [, count]) => sum + count, 0),
         mostly: kinds
           .slice(0, named)
-          .map(([kind, count]) => `${kind} ${count}`)
+          .map(([kind, count]) => `${mismatchWords[kind]} ${count}`)
           .join(', '),
       };
     });
@@ -58,9 +59,10 @@ export function columnTable(rows: readonly RunRow[]): Table | undefined {
 }
 
 /** Counts over several runs, the largest first, without zeros. */
-function summedKinds(all: readonly MismatchKinds[]): readonly (readonly [string, number])[] {
-  const sums = new Map<string, number>();
+function summedKinds(all: readonly MismatchKinds[]): readonly (readonly [keyof MismatchKinds, number])[] {
+  const sums = new Map<keyof MismatchKinds, number>();
   for (const kinds of all)
-    for (const [kind, count] of Object.entries(kinds)) sums.set(kind, (sums.get(kind) ?? 0) + count);
+    for (const [kind, count] of Object.entries(kinds) as [keyof MismatchKinds, number][])
+      sums.set(kind, (sums.get(kind) ?? 0) + count);
   return [...sums].filter(([, count]) => count > 0).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
 }

@@ -1,23 +1,6 @@
+import { mismatchWords } from '../analysis/evaluation-tables.js';
 import type { Evaluation, MismatchKinds } from '../evaluation/evaluation.js';
 import { kindCodes } from '../evaluation/mismatch-kinds.js';
-
-/** What each kind of mismatch means to a reader; `n` rows … */
-export const kindWords: Readonly<Record<keyof MismatchKinds, string>> = {
-  rowMissing: 'row missing from the output',
-  valueMissing: 'null instead of a value',
-  valueUnexpected: 'a value where the reference has none',
-  unparsable: 'not a number or date-time',
-  sign: 'sign turned around',
-  rounding: 'rounded differently',
-  constantFactor: 'off by one common factor (unit?)',
-  constantOffset: 'off by one common difference',
-  timeShift: 'shifted by one common time',
-  labelSpelling: 'same label, spelled differently',
-  tooLow: 'too low or too early',
-  tooHigh: 'too high or too late',
-  different: 'another label',
-  contradictory: 'several rows for one key, not all right',
-};
 
 /** Kinds that occur in a column, the most frequent first. */
 export function occurringKinds(
@@ -51,7 +34,7 @@ export function wentWrong(evaluation: Evaluation, mostColumns = 5): readonly str
     .filter(({ kinds }) => kinds.length > 0)
     .sort((a, b) => total(b.kinds) - total(a.kinds));
   for (const { column, kinds } of worst.slice(0, mostColumns)) {
-    const reasons = kinds.slice(0, 3).map(({ kind, rows }) => `${rows} ${kindWords[kind]}`);
+    const reasons = kinds.slice(0, 3).map(({ kind, rows }) => `${rows} ${mismatchWords[kind]}`);
     sentences.push(`${column}: ${reasons.join('; ')}.`);
   }
   if (worst.length > mostColumns) sentences.push(`${worst.length - mostColumns} more columns differ.`);
