@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { hostname, networkInterfaces } from 'node:os';
 import type { MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { sha256 } from '../support/hashing.js';
@@ -21,6 +22,21 @@ export interface AccessOptions {
   readonly hosts: () => readonly string[];
   readonly token: string;
   readonly port: () => number;
+}
+
+const everyAddress = ['0.0.0.0', '::'];
+const loopback = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** An address as it stands in a URL. */
+export const inAddress = (host: string): string => (host.includes(':') ? `[${host}]` : host).toLowerCase();
+
+/** Names under which a viewer that listens on `host` is answered; all of this machine's for every address. */
+export function servedNames(host: string): readonly string[] {
+  if (!everyAddress.includes(host)) return [inAddress(host), ...loopback];
+  const own = Object.values(networkInterfaces()).flatMap((list) =>
+    (list ?? []).map(({ address }) => address),
+  );
+  return [hostname(), ...own].map(inAddress).concat(loopback);
 }
 
 /** A token that nobody guesses. */

@@ -7,7 +7,7 @@ import type { RunResult } from '../runs/result.js';
 import { messageOf, systemCodeOf } from '../support/errors.js';
 import { sha256 } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
-import { encodeSegment } from '../support/ids.js';
+import { decodeSegment } from '../support/ids.js';
 
 /** A campaign in a list: counted, not read. */
 export interface CampaignListing {
@@ -57,7 +57,8 @@ export class CampaignStore {
 
   /** Every campaign, the last changed first. */
   async list(): Promise<readonly CampaignListing[]> {
-    const names = await foldersIn(this.home.campaigns);
+    const folders = await foldersIn(this.home.campaigns);
+    const names = folders.flatMap((folder) => decodeSegment(folder) ?? []);
     const listings = await Promise.all(names.map((name) => this.#listing(name)));
     return listings.sort((a, b) => ((a.changedAt ?? '') < (b.changedAt ?? '') ? 1 : -1));
   }
@@ -65,7 +66,7 @@ export class CampaignStore {
   /** Undefined when there is no such campaign. Throws `PLAN_INVALID` or `PLAN_CHANGED` for a broken plan. */
   async open(name: string): Promise<CampaignState | undefined> {
     const folder = campaignFolder(this.home, name);
-    if (name !== encodeSegment(name) || !(await isFolder(folder.root))) return undefined;
+    if (name === '' || !(await isFolder(folder.root))) return undefined;
     const plan = await this.#plan(name, folder.plan);
     const present = await foldersIn(folder.runs);
     const known = new Set(present);

@@ -6,7 +6,7 @@ import { M4BenchError, messageOf, systemCodeOf } from '../support/errors.js';
 import { sha256 } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
 import type { Task } from '../tasks/task.js';
-import { guard, newToken, safeHeaders } from './access.js';
+import { guard, newToken, safeHeaders, servedNames } from './access.js';
 import { type AssetName, assetTypes, readAssets } from './assets.js';
 import { readWindow, windowBytes } from './attempt-files.js';
 import { taskNames } from './campaign-view.js';
@@ -52,22 +52,20 @@ export interface Viewer extends AsyncDisposable {
   readonly port: number;
 }
 
-const loopback = ['127.0.0.1', 'localhost', '[::1]'];
-
 /** Starts the local viewer. Throws `VIEWER_NOT_BUILT` and `PORT_TAKEN`. */
 export async function startViewer(options: ViewerOptions): Promise<Viewer> {
   const host = options.host ?? '127.0.0.1';
   const token = newToken();
   const assets = await readAssets(options.assetFolder);
   let port = options.port ?? 0;
-  const named = host.includes(':') ? `[${host}]` : host;
+  const names = servedNames(host);
   const app = new Hono();
   app.use(safeHeaders);
   app.use(
     guard({
       token,
       port: () => port,
-      hosts: () => [named.toLowerCase(), ...loopback].map((name) => `${name}:${port}`),
+      hosts: () => names.map((name) => `${name}:${port}`),
     }),
   );
   app.get('/assets/:name', (context) => {
@@ -94,7 +92,7 @@ export async function startViewer(options: ViewerOptions): Promise<Viewer> {
   const bound = server.address();
   port = typeof bound === 'object' && bound !== null ? bound.port : port;
   return {
-    address: `http://${named}:${port}/?token=${token}`,
+    address: `http://${names[0]}:${port}/?token=${token}`,
     port,
     [Symbol.asyncDispose]: () => closed(server),
   };

@@ -4,6 +4,7 @@ import { formatCell } from '../../analysis/tables.js';
 import type { ColumnMatch, Evaluation, EvaluationExamples } from '../../evaluation/evaluation.js';
 import { occurringKinds, wentWrong } from '../went-wrong.js';
 import { Badge, Bar } from './bits.js';
+import { GridIsland } from './island.js';
 import { Scroll } from './scroll.js';
 import { Text } from './text.js';
 
@@ -148,54 +149,31 @@ function Examples({
     <section aria-labelledby="examples" class="private">
       <h2 id="examples">Rows that differ</h2>
       <p class="hint">
-        The first few wrong rows of each column. They are rows of patients and are shown on this machine only:
-        no report and no package holds them.
+        The first few wrong rows of each column, the agent's value beside the reference's; sort by key to see
+        what else is wrong in the same row. They are rows of patients and are shown on this machine only: no
+        report and no package holds them.
       </p>
-      <Scroll label="Rows that differ">
-        <table data-table="examples">
-          <thead>
-            <tr>
-              <th scope="col">Column</th>
-              {Array.from({ length: keys }, (_, index) => (
-                <th key={index} scope="col">
-                  {keyColumns[index] ?? `key ${index + 1}`}
-                </th>
-              ))}
-              <th scope="col">Reference</th>
-              <th scope="col">Agent</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row, index) => (
-              <tr key={index}>
-                <th scope="row">
-                  <code>
-                    <Text value={row.column} />
-                  </code>
-                </th>
-                {Array.from({ length: keys }, (_, key) => (
-                  <td key={key}>
-                    <Value value={row.keys[key] ?? null} />
-                  </td>
-                ))}
-                <td class="truth">
-                  <Value value={row.truth} />
-                </td>
-                <td class="answer">
-                  <Value value={row.output} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <GridIsland
+        name="examples"
+        caption="Rows that differ"
+        columns={[
+          { header: 'Column', hasChoices: true },
+          ...Array.from({ length: keys }, (_, key) => ({ header: keyColumns[key] ?? `key ${key + 1}` })),
+          { header: 'Reference', kind: 'truth' },
+          { header: 'Agent', kind: 'answer' },
+        ]}
+        rows={rows.map((row) => [
+          row.column,
+          ...Array.from({ length: keys }, (_, key) => shown(row.keys[key] ?? null)),
+          shown(row.truth),
+          shown(row.output),
+        ])}
+      />
     </section>
   );
 }
 
-function Value({ value }: { readonly value: string | null }) {
-  return value === null ? <i class="hint">null or no row</i> : <Text value={value} />;
-}
+const shown = (value: string | null): string => value ?? 'null or no row';
 
 function Confusions({ confusion }: { readonly confusion: Evaluation['confusion'] }) {
   const columns = Object.entries(confusion).filter(([, counts]) =>

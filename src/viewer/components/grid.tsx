@@ -6,6 +6,8 @@ import { Text } from './text.js';
 export interface GridColumn {
   readonly header: string;
   readonly isNumeric?: boolean;
+  /** How its cells are drawn, beside the usual. */
+  readonly kind?: 'truth' | 'answer';
   /** Offer its values as a filter. */
   readonly hasChoices?: boolean;
 }
@@ -63,6 +65,8 @@ export function shownRows(
 function compared(a: number | string | null, b: number | string | null, direction: number): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   if (typeof a === 'number' && typeof b === 'number') return direction * (a - b);
+  const numbers = [Number(a), Number(b)] as const;
+  if (a !== '' && b !== '' && numbers.every(Number.isFinite)) return direction * (numbers[0] - numbers[1]);
   const [left, right] = [String(a), String(b)];
   return direction * (left < right ? -1 : left > right ? 1 : 0);
 }
@@ -132,7 +136,7 @@ export function Grid(props: GridProps) {
                   </td>
                 )}
                 {rows[index]!.map((cell, column) => (
-                  <GridCellView key={column} cell={cell} isNumeric={columns[column]?.isNumeric === true} />
+                  <GridCellView key={column} cell={cell} column={columns[column]} />
                 ))}
               </tr>
             ))}
@@ -274,11 +278,18 @@ function GridHead({
   );
 }
 
-function GridCellView({ cell, isNumeric }: { readonly cell: GridCell; readonly isNumeric: boolean }) {
+function GridCellView({
+  cell,
+  column,
+}: {
+  readonly cell: GridCell;
+  readonly column: GridColumn | undefined;
+}) {
   const href = typeof cell === 'string' ? undefined : cell[2];
   const value = textOf(cell);
   const text = <Text value={value} />;
-  const kind = isNumeric ? 'number' : value.length <= shortText ? 'short' : undefined;
+  const width = column?.isNumeric ? 'number' : value.length <= shortText ? 'short' : '';
+  const kind = [width, column?.kind ?? ''].filter(Boolean).join(' ') || undefined;
   return <td class={kind}>{href === undefined ? text : <a href={href}>{text}</a>}</td>;
 }
 
