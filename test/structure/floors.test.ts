@@ -47,6 +47,9 @@ const orderOnFloor: readonly string[] = [
   // A package repeats tables of the analysis.
   'analysis',
   'evidence',
+  // The command line opens the pages.
+  'viewer',
+  'cli',
 ];
 
 function isBelow(other: string, own: string): boolean {
