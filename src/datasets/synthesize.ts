@@ -135,14 +135,18 @@ async function generate(
   await session.run(`set variable seed = ${literal(`${schema.kind}|${options.seed}`)}`);
   await session.run(`set variable stays = ${options.stays}`);
   await session.run(await readFile(join(content, '..', 'macros.sql'), 'utf8'));
-  for (const file of await filesIn(join(content, 'lookups'), '.csv')) {
+  const shared = join(content, '..', 'patients');
+  const lookups = [...(await filesIn(shared, '.csv')), ...(await filesIn(join(content, 'lookups'), '.csv'))];
+  for (const file of lookups) {
     const table = identifier(basename(file, '.csv'));
     await session.run(
       `create table ${table} as from read_csv(${literal(file)}, header = true, sample_size = -1)`,
     );
   }
-  const patients = await filesIn(join(content, '..', 'patients'), '.sql');
-  for (const file of [...patients, ...(await filesIn(join(content, 'model'), '.sql'))]) {
+  for (const file of [
+    ...(await filesIn(shared, '.sql')),
+    ...(await filesIn(join(content, 'model'), '.sql')),
+  ]) {
     const table = basename(file, '.sql').replace(/^\d+-/, '');
     progress.update(`synthesize: ${table}`);
     await explained(file, async () =>

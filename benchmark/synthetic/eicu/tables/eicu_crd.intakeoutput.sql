@@ -1,7 +1,6 @@
 with amounts as (
   select *, case when has_catheter then 2 else 6 end as every,
-    clip(1.25 - 1.25 * renal_now - 0.25 * cardio_now + 0.25 * slow + 0.2 * z('urine', key), 0, 6)
-      * case when u('polyuria', i) < 0.05 then 3.6 else 1 end as ml_per_kg_hour
+    urine_ml_per_kg as ml_per_kg_hour
   from flow where hr > 0 and u('urine charted', i) >= 0.08
 ), cells as (
   select patientunitstayid, charted_offset, key, unnest([

@@ -7,13 +7,13 @@ with charted as (
     {itemid: 220210, number: resp_rate, shown: null, unit: 'insp/min', used: true},
     {itemid: 220277, number: spo2, shown: null, unit: '%', used: true},
     -- arterial line hourly, cuff hourly without it and every four hours with it
-    {itemid: 220050, number: round(1.38 * mean_pressure + 4 + 3 * z('abps', key)), shown: null, unit: 'mmHg', used: has_arterial_line},
+    {itemid: 220050, number: round(1.5 * mean_pressure + 2 + 3 * z('abps', key)), shown: null, unit: 'mmHg', used: has_arterial_line},
     {itemid: 220051, number: round(0.76 * mean_pressure + 2 * z('abpd', key)), shown: null, unit: 'mmHg', used: has_arterial_line},
     {itemid: 220052, number: mean_pressure, shown: null, unit: 'mmHg', used: has_arterial_line},
-    {itemid: 220179, number: round(1.40 * mean_pressure + 4 + 4 * z('nbps', key)), shown: null, unit: 'mmHg', used: not has_arterial_line or hr % 4 = 0},
+    {itemid: 220179, number: round(1.5 * mean_pressure + 2 + 5 * z('nbps', key)), shown: null, unit: 'mmHg', used: not has_arterial_line or hr % 4 = 0},
     {itemid: 220180, number: round(0.75 * mean_pressure + 3 * z('nbpd', key)), shown: null, unit: 'mmHg', used: not has_arterial_line or hr % 4 = 0},
     {itemid: 220181, number: round(mean_pressure + 2 * z('nbpm', key)), shown: null, unit: 'mmHg', used: not has_arterial_line or hr % 4 = 0},
-    {itemid: 225309, number: round(1.38 * mean_pressure + 6), shown: null, unit: 'mmHg', used: has_arterial_line and u('second line', i) < 0.06},
+    {itemid: 225309, number: round(1.5 * mean_pressure + 4), shown: null, unit: 'mmHg', used: has_arterial_line and u('second line', i) < 0.06},
     {itemid: 225310, number: round(0.76 * mean_pressure + 1), shown: null, unit: 'mmHg', used: has_arterial_line and u('second line', i) < 0.06},
     {itemid: 225312, number: mean_pressure + 1, shown: null, unit: 'mmHg', used: has_arterial_line and u('second line', i) < 0.06},
     {itemid: 220765, number: round(clip(9 + 14 * neuro_now + 3 * z('icp', key), 1, 60)), shown: null, unit: 'mmHg', used: archetype = 'neuro' and u('icp', i) < 0.3},
@@ -42,7 +42,7 @@ with charted as (
       shown: case when support in ('tube', 'tracheostomy') then case when u('ett text', i) < 0.9 then 'No Response-ETT' else 'No Response' end
         else ['No Response', 'Incomprehensible sounds', 'Inappropriate Words', 'Confused', 'Oriented'][verbal] end}
   ], recursive := true)
-  from hour where hr % 4 = 0 and u('gcs charted', i) >= 0.02
+  from hour where hr % 4 = 0 and (u('gcs charted', i) >= 0.02 or i in (select i from pinned))
 ), oxygen as (
   select stay_id, charttime, key, unnest([
     {itemid: 223834, number: flow, unit: 'L/min', used: true, shown: null::varchar},
@@ -71,8 +71,8 @@ with charted as (
     {itemid: 229314, number: null, unit: null, used: is_hamilton, shown: case when hr - tube_hour > 10 then pick(['SPONT', 'ASV'], 'hamilton weaning', i)
       else pick(['APV (cmv)', 'APV (simv)', 'P-CMV'], 'hamilton mode', i) end},
     {itemid: 223835, number: case when u('fraction', key) < 0.03 then fio2 / 100 else fio2 end, unit: '%', used: true, shown: null},
-    {itemid: 220339, number: clip(round(5 + 9 * resp_now), 5, 20), unit: 'cmH2O', used: true, shown: null},
-    {itemid: 224700, number: clip(round(5 + 10 * resp_now), 5, 22), unit: 'cmH2O', used: hr % 8 = 0, shown: null},
+    {itemid: 220339, number: 5 + clip(round(17 * (resp_now - 0.45)), 0, 15), unit: 'cmH2O', used: true, shown: null},
+    {itemid: 224700, number: 5 + clip(round(14 * (resp_now - 0.45)), 0, 17), unit: 'cmH2O', used: hr % 8 = 0, shown: null},
     {itemid: 224684, number: round(6.6 * (height_cm - 105)), unit: 'mL', used: true, shown: null},
     {itemid: 224685, number: round(6.6 * (height_cm - 105) + 25 * z('vt', key)), unit: 'mL', used: true, shown: null},
     {itemid: 224686, number: round(6.2 * (height_cm - 105) + 40 * z('vts', key)), unit: 'mL', used: hr - tube_hour > 10, shown: null},

@@ -1,25 +1,33 @@
 -- Laboratory results by specimen: chemistry 1, blood count 2, coagulation 3, liver and muscle enzymes 4,
 -- differential 5 (with the blood count's specimen in life, its own here), cardiac markers 6, inflammation 7.
-with levels as (
+with drawn as (
+  -- what is set beforehand holds until the second day
+  select draw.*, case when hour_offset <= 30 then pinned end as set_to,
+    0.6 * z('sugar level', episode) + 0.4 * z('glucose', key) + 0.5 * draw.infection * course as sugar
+  from draw left join pinned on pinned.i = draw.episode
+), levels as (
   select *,
-    clip(baseline_creatinine * (1 + 4.4 * greatest(renal - 0.28, 0) * kidney_course) + 0.08 * z('creatinine', key), 0.2, 14) as creatinine,
-    clip(9.5 + 1.6 * z('marrow', episode) - 1.5 * severity + 0.4 * z('hemoglobin', key) + 1.5, 4.2, 18) as hemoglobin,
-    clip(230 - 190 * coag * course + 70 * z('platelet level', episode) + 9 * z('platelet', key), 6, 900) as platelet,
-    case when u('neutropenia', episode) < 0.02 then 0.6 + 0.2 * z('wbc', key)
-      else clip(8.2 + 9 * infection * course + 3.2 * z('wbc level', episode) + 0.9 * z('wbc', key), 0.2, 60) end as wbc,
-    clip(1.05 + 1.9 * greatest(coag - 0.25, 0) * course + 0.1 * z('inr', key), 0.8, 9) as inr,
-    clip(0.6 + 14 * greatest(liver - 0.3, 0) * course + 0.2 * z('bilirubin', episode), 0.1, 40) as bilirubin,
-    clip(24.5 - 9 * renal * course - 3 * cardio * course + 1.8 * z('bicarbonate', key), 5, 45) as bicarbonate,
-    clip(138.5 + 3.4 * z('sodium level', episode) + 1.5 * z('sodium', key)
-      + case when u('salt', episode) < 0.03 then -13 when u('salt', episode) < 0.06 then 14 else 0 end, 108, 172) as sodium,
-    clip(4.15 + 0.45 * z('potassium level', episode) + 0.25 * z('potassium', key) + 0.9 * greatest(renal - 0.6, 0) * course
+    -- both tails are long, as in wards full of dialysis patients and of small old women
+    coalesce(set_to.creatinine, clip(baseline_creatinine * (1 + 6.5 * greatest(renal - 0.22, 0) * kidney_course) * (1 + 0.06 * z('creatinine', key)), 0.2, 14)) as creatinine,
+    clip(9.1 + 1.7 * z('marrow', episode) - 1.5 * severity + 0.4 * z('hemoglobin', key) + 1.5, 4.2, 18) as hemoglobin,
+    coalesce(set_to.platelet, clip(228 - 165 * coag * course + 76 * z('platelet level', episode) + 9 * z('platelet', key), 6, 900)) as platelet,
+    coalesce(set_to.wbc, case when u('neutropenia', episode) < 0.02 then 0.6 + 0.2 * z('wbc', key)
+      else clip(8.2 + 10 * infection * course + 3.8 * z('wbc level', episode) + 0.9 * z('wbc', key), 0.2, 60) end) as wbc,
+    clip(1.2 + 1.9 * greatest(coag - 0.25, 0) * course + 0.14 * z('inr level', episode) + 0.08 * z('inr', key)
+      + case when u('warfarin', episode) < 0.08 then 0.9 else 0 end, 0.8, 9) as inr,
+    coalesce(set_to.bilirubin, clip(0.6 + 18 * greatest(liver - 0.42, 0) * course + 0.25 * z('bilirubin', episode), 0.1, 40)) as bilirubin,
+    clip(24.8 - 8 * renal * course - 3 * cardio * course + 3 * z('bicarbonate level', episode) + 1.4 * z('bicarbonate', key), 5, 45) as bicarbonate,
+    coalesce(set_to.sodium, clip(138.3 + 3.9 * z('sodium level', episode) + 1.5 * z('sodium', key)
+      + case when u('salt', episode) < 0.03 then -13 when u('salt', episode) < 0.06 then 14 else 0 end, 108, 172)) as sodium,
+    clip(4.05 + 0.4 * z('potassium level', episode) + 0.3 * z('potassium', key) + 0.9 * greatest(renal - 0.5, 0) * course
       - case when u('wasting', episode) < 0.05 then 1.1 else 0 end, 2.1, 7.8) as potassium,
-    clip(128 + 35 * z('sugar level', episode) + 15 * z('glucose', key) + 30 * infection * course, 35, 620) as glucose
-  from draw
+    coalesce(set_to.glucose, clip(128 * (1 + 0.15 * sugar) * (1 + 0.15 * sugar) + 48 * greatest(sugar, 0), 35, 620)) as glucose,
+    coalesce(set_to.albumin, clip(3.55 - 1.1 * severity - 0.5 * liver + 0.6 * z('albumin', episode), 1, 5.2)) as albumin
+  from drawn
 ), results as (
   select key, episode, subject_id, hadm_id, charttime, unnest([
     {itemid: 50912, panel: 1, number: round(creatinine, 1), unit: 'mg/dL', low: 0.5, high: 1.2, used: true},
-    {itemid: 51006, panel: 1, number: round(clip(creatinine * 17 + 2 + 3 * z('bun', key), 3, 200)), unit: 'mg/dL', low: 6, high: 20, used: true},
+    {itemid: 51006, panel: 1, number: round(coalesce(set_to.urea, clip(creatinine * (19 + 5 * z('bun level', episode)) + 2 + 2.5 * z('bun', key), 3, 200))), unit: 'mg/dL', low: 6, high: 20, used: true},
     {itemid: 50983, panel: 1, number: round(sodium), unit: 'mEq/L', low: 133, high: 145, used: true},
     {itemid: 50971, panel: 1, number: round(potassium, 1), unit: 'mEq/L', low: 3.3, high: 5.1, used: true},
     {itemid: 50902, panel: 1, number: round(sodium - 35 + 2 * z('chloride', key)), unit: 'mEq/L', low: 96, high: 108, used: true},
@@ -27,7 +35,7 @@ with levels as (
     {itemid: 50868, panel: 1, number: round(35 - bicarbonate + 3 + 1.5 * z('gap', key)), unit: 'mEq/L', low: 8, high: 20, used: true},
     {itemid: 50931, panel: 1, number: round(glucose), unit: 'mg/dL', low: 70, high: 105, used: true},
     {itemid: 50893, panel: 1, number: round(8.5 + 0.5 * z('calcium', key), 1), unit: 'mg/dL', low: 8.4, high: 10.3, used: u('calcium', key) < 0.8},
-    {itemid: 50862, panel: 4, number: round(clip(3.6 - 1.1 * severity - 0.5 * liver + 0.25 * z('albumin', episode), 1, 5.2), 1), unit: 'g/dL', low: 3.5, high: 5.2, used: u('albumin', episode) < 0.5},
+    {itemid: 50862, panel: 4, number: round(albumin, 1), unit: 'g/dL', low: 3.5, high: 5.2, used: u('albumin', episode) < 0.45 or set_to.albumin is not null},
     {itemid: 50976, panel: 4, number: round(6.1 + 0.5 * z('protein', episode), 1), unit: 'g/dL', low: 6.4, high: 8.3, used: u('protein', episode) < 0.06},
     {itemid: 50930, panel: 4, number: round(2.8 + 0.4 * z('globulin', episode), 1), unit: 'g/dL', low: 2, high: 3.5, used: u('protein', episode) < 0.04},
     {itemid: 51222, panel: 2, number: round(hemoglobin, 1), unit: 'g/dL', low: 12, high: 16, used: true},

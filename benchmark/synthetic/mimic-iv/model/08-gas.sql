@@ -1,15 +1,18 @@
--- Blood gases: every four to six hours over the first three days of stays that have them.
+-- Blood gases: every four to nine hours over the first three days of stays that have them; a few venous ones, for
+-- lactate and pH, in a third of the others.
 with times as (
-  select hour.*, infection, cardio, u('specimen', key) as drawn
+  select hour.*, infection, cardio, stay.has_gases, u('specimen', key) as drawn
   from hour join stay using (i, stay_id, hadm_id, subject_id)
-  where stay.has_gases and hr between 1 and 72 and hr % (case when support in ('tube', 'mask') then 4 else 9 end) = 1
+  where hr between 1 and 72
+    and (stay.has_gases and hr % (case when support in ('tube', 'mask') then 4 else 9 end) = 1
+      or not stay.has_gases and u('venous gases', i) < 0.72 and hr % 14 = 2)
 ), gases as (
-  select *,
-    clip(430 - 340 * resp_now + 35 * z('ratio', key), 45, 560) as ratio,
-    clip(37.5 + 7 * resp_now + 3 * z('pco2 level', i) + 3 * z('pco2', key) + case when archetype = 'respiratory' then 9 else 0 end, 18, 110) as pco2,
-    clip(25 - 6 * renal_now - 4 * cardio_now + 1.6 * z('base', key), 6, 42) as bicarbonate,
-    case when drawn < 0.80 then 'ART.' when drawn < 0.92 then 'VEN.' when drawn < 0.96 then 'MIX.' when drawn < 0.98 then 'CENTRAL VENOUS.' end as specimen
-  from times
+  select times.*, oxygen_ratio,
+    coalesce(oxygen_ratio, clip(435 - 305 * resp_now + 35 * z('ratio', key), 45, 560)) as ratio,
+    coalesce(pinned.pco2, clip(36.5 + 7 * resp_now + 4.5 * z('pco2 level', i) + 4 * z('pco2', key) + case when archetype = 'respiratory' then 9 else 0 end, 18, 110)) as pco2,
+    coalesce(gas_bicarbonate, clip(25.2 - 5.5 * renal_now - 4 * cardio_now + 2.2 * z('bicarbonate level', i) + 1.6 * z('base', key), 6, 42)) as bicarbonate,
+    case when oxygen_ratio is not null then 'ART.' when not times.has_gases then 'VEN.' when drawn < 0.80 then 'ART.' when drawn < 0.92 then 'VEN.' when drawn < 0.96 then 'MIX.' when drawn < 0.98 then 'CENTRAL VENOUS.' end as specimen
+  from times left join pinned using (i)
 ), panels as (
   select *,
     round(case when specimen = 'ART.' then clip(ratio * fio2 / 100, 38, 520) else clip(38 + 5 * z('venous', key), 20, 60) end) as po2,
@@ -21,7 +24,7 @@ select subject_id, hadm_id, date_trunc('minute', charttime + to_minutes(cast(flo
   950000000000 + key as specimen_id, key,
   unnest([
     {itemid: 52033, number: null::double, unit: null::varchar, value: specimen, used: specimen is not null},
-    {itemid: 50821, number: po2, unit: 'mm Hg', value: shortest(po2), used: u('no po2', key) >= 0.04},
+    {itemid: 50821, number: po2, unit: 'mm Hg', value: shortest(po2), used: u('no po2', key) >= case when has_gases then 0.04 else 0.8 end},
     {itemid: 50818, number: round(pco2), unit: 'mm Hg', value: shortest(round(pco2)), used: true},
     {itemid: 50820, number: round(ph, 2), unit: 'units', value: shortest(round(ph, 2)), used: true},
     {itemid: 50802, number: round(1.1 * (bicarbonate - 24.5)), unit: 'mEq/L', value: shortest(round(1.1 * (bicarbonate - 24.5))), used: true},
@@ -31,9 +34,9 @@ select subject_id, hadm_id, date_trunc('minute', charttime + to_minutes(cast(flo
     {itemid: 50813, number: round(clip(1.3 + 3.8 * greatest(cardio_now - 0.2, 0) + 0.4 * z('lactate', key), 0.4, 18), 1), unit: 'mmol/L',
       value: shortest(round(clip(1.3 + 3.8 * greatest(cardio_now - 0.2, 0) + 0.4 * z('lactate', key), 0.4, 18), 1)), used: u('gas lactate', key) < 0.6},
     {itemid: 50816, number: case when u('gas fraction', key) < 0.1 then fio2 / 100 else fio2 end, unit: '%',
-      value: shortest(case when u('gas fraction', key) < 0.1 then fio2 / 100 else fio2 end), used: u('gas fio2', key) < 0.4},
+      value: shortest(case when u('gas fraction', key) < 0.1 then fio2 / 100 else fio2 end), used: u('gas fio2', key) < 0.4 and has_gases},
     {itemid: 50801, number: round(clip(fio2 / 100 * 713 - pco2 / 0.8 - po2, 1, 680)), unit: 'mm Hg',
-      value: shortest(round(clip(fio2 / 100 * 713 - pco2 / 0.8 - po2, 1, 680))), used: u('gas fio2', key) < 0.25 and fio2 >= 50},
+      value: shortest(round(clip(fio2 / 100 * 713 - pco2 / 0.8 - po2, 1, 680))), used: (u('gas fio2', key) < 0.25 or oxygen_ratio is not null) and has_gases and fio2 >= 50},
     {itemid: 50809, number: glucose, unit: 'mg/dL', value: shortest(glucose), used: u('gas glucose', key) < 0.4},
     {itemid: 50824, number: round(138 + 4 * z('gas sodium', i)), unit: 'mEq/L', value: shortest(round(138 + 4 * z('gas sodium', i))), used: u('gas sodium', key) < 0.25},
     {itemid: 50822, number: round(4.2 + 0.5 * z('gas potassium', key), 1), unit: 'mEq/L', value: shortest(round(4.2 + 0.5 * z('gas potassium', key), 1)), used: u('gas potassium', key) < 0.35},

@@ -1,15 +1,16 @@
 -- Vasoactive and other infusions as chains of pieces with one rate each, changed every two to four hours.
 with running(itemid, runs, first_hour, hours, base_rate, rate_unit, stay_key) as (
-  select 221906, has_pressor and u('which pressor', i) < 0.85, cast(floor(4 * u('np start', i)) as bigint), 8 + 60 * cardio, 0.01 + 0.3 * cardio * cardio * cardio, 'mcg/kg/min', i from stay
-  union all select 222315, has_pressor and cardio > 0.8, 6, 6 + 40 * cardio, 2.4, 'units/hour', i from stay
-  union all select 221749, has_pressor and u('which pressor', i) >= 0.7 or (archetype = 'surgical' and u('phenyl', i) < 0.3), 0, 4 + 14 * u('phenyl hours', i), 0.4 + 1.6 * u('phenyl rate', i), 'mcg/kg/min', i from stay
+  select 221906, has_pressor and u('which pressor', i) < 0.85, cast(floor(4 * u('np start', i)) as bigint), 8 + 60 * cardio, 0.03 + 0.36 * cardio * cardio * cardio, 'mcg/kg/min', i from stay
+  union all select 221906, i in (select i from pinned where norepinephrine_only = 1), 0, 12, 0.05, 'mcg/kg/min', i from stay
+  union all select 222315, has_pressor and cardio > 0.85 and u('vasopressin', i) < 0.45, 6, 6 + 30 * cardio, 2.4, 'units/hour', i from stay
+  union all select 221749, has_pressor and u('which pressor', i) >= 0.6 or (archetype = 'surgical' and u('phenyl', i) < 0.5), 0, 6 + 30 * u('phenyl hours', i), 0.4 + 1.6 * u('phenyl rate', i), 'mcg/kg/min', i from stay
   union all select 221289, has_pressor and u('epi', i) < case when cardio > 0.95 then 0.5 else 0.08 end, 2, 5 + 20 * u('epi hours', i), 0.02 + 0.12 * u('epi rate', i), 'mcg/kg/min', i from stay
   union all select 221662, has_pressor and u('dopamine', i) < 0.08, 1, 5 + 20 * u('dopamine hours', i), 2 + 16 * u('dopamine rate', i), 'mcg/kg/min', i from stay
-  union all select 221653, archetype = 'cardiac' and cardio > 0.6 and u('dobutamine', i) < 0.15, 3, 10 + 40 * u('dobutamine hours', i), 2.5 + 5 * u('dobutamine rate', i), 'mcg/kg/min', i from stay
+  union all select 221653, archetype = 'cardiac' and cardio > 0.6 and u('dobutamine', i) < 0.15 or i in (select i from pinned where dobutamine_only = 1), 0, 10 + 40 * u('dobutamine hours', i), 2.5 + 5 * u('dobutamine rate', i), 'mcg/kg/min', i from stay
   union all select 221986, archetype = 'cardiac' and cardio > 0.6 and u('milrinone', i) < 0.15, 3, 12 + 50 * u('milrinone hours', i), 0.25, 'mcg/kg/min', i from stay
   union all select 221555, is_intubated and resp > 0.85 and u('block', i) < 0.4, tube_hour + 1, 12 + 30 * u('block hours', i), 0.12, 'mg/kg/hour', i from stay
   union all select 222062, is_intubated and resp > 0.85 and u('block', i) >= 0.85, tube_hour + 1, 6, 0.06, 'mg/kg/hour', i from stay
-  union all select 222168, is_intubated, tube_hour, least(tube_hours, 96), 25 + 15 * u('propofol', i), 'mcg/kg/min', i from stay
+  union all select 222168, is_intubated, tube_hour, least(tube_hours, 72), 25 + 15 * u('propofol', i), 'mcg/kg/min', i from stay
   union all select 227536, has_crrt, 8, greatest(los_hours - 9, 2), 20, 'mL/hour', i from stay
   union all select 227525, has_crrt and u('citrate', i) < 0.5, 8, greatest(los_hours - 9, 2), 30, 'mL/hour', i from stay
   union all select 225158, true, 0, 12 + 24 * u('fluid', i), 75, 'mL/hour', i from stay

@@ -5,10 +5,12 @@ with cultures(n, spec_itemid, specimen, test_itemid, test, share, infection_shar
     (5, 70091, 'MRSA SCREEN', 90189, 'MRSA SCREEN', 0.4, 0.5), (6, 70070, 'SWAB', 90046, 'WOUND CULTURE', 0.03, 0.06),
     (7, 70064, 'STOOL', 90221, 'C. difficile PCR', 0.03, 0.1)
 ), taken as (
-  select cultures.*, subject_id, hadm_id, intime, i * 10 + n as key,
-    date_trunc('minute', intime) + to_minutes(cast(floor(60 * (-14 + 40 * u('culture time', i * 10 + n))) as bigint)) as culture_time
-  from stay, cultures
-  where u('culture', i * 10 + n) < case when has_antibiotics then infection_share else share end
+  select cultures.*, subject_id, hadm_id, intime, (i * 10 + n) * 10 + day as key,
+    date_trunc('minute', intime) + to_minutes(cast(floor(60 * case when infection >= 1.2 and n = 1 then 5 * u('culture time', i * 10 + n)
+      else -14 + 40 * u('culture time', i * 10 + n) end) + 1440 * day as bigint)) as culture_time
+  -- once around admission, and again on later days
+  from stay, cultures, unnest(generate_series(0, least(los_hours // 24, 7))) days(day)
+  where u('culture', (i * 10 + n) * 10 + day) < case when infection >= 1.2 and n = 1 then 1 when has_antibiotics then infection_share else share end * case day when 0 then 1 else 0.45 end
 ), grown as (
   select *, specimen <> 'MRSA SCREEN' and u('growth', key) < 0.25 as is_positive, isolate
   from taken, unnest([1, 2]) isolates(isolate)

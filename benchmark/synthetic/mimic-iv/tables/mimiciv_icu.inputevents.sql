@@ -9,3 +9,8 @@ select subject_id, hadm_id, stay_id, 1 + key % 40 as caregiver_id, starttime, en
   case when lead(starttime) over (partition by order_key order by piece) is null then 'FinishedRunning' else 'ChangeDose/Rate' end as statusdescription,
   amount as originalamount, rate as originalrate
 from infusion
+union all
+select subject_id, hadm_id, stay_id, 1 + key % 40, starttime, starttime + to_minutes(minutes), starttime, itemid, amount, unit, rate, rate_unit,
+  965000000000000000 + key, 965000000000000000 + key, category, null, 'Main order parameter',
+  case when rate is null then 'Drug Push' else 'Bolus' end, weight_kg, amount, unit, 0, 0, 'FinishedRunning', amount, coalesce(rate, amount)
+from given

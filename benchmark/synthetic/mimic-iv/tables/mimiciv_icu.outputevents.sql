@@ -1,9 +1,7 @@
--- Urine hourly with a catheter, every four to six hours without; about 1 ml/kg/h, less with failing kidneys.
+-- Urine hourly to two-hourly with a catheter, every five hours without; about 1 ml/kg/h, less with failing kidneys.
 with urine as (
-  select *,
-    case when has_catheter then 1 else 5 end as every,
-    clip(1.25 - 1.25 * renal_now - 0.25 * cardio_now + 0.25 * slow + 0.2 * z('urine', key), 0, 6)
-      * case when u('polyuria', i) < 0.05 then 3.4 else 1 end as ml_per_kg_hour
+  select *, urine_ml_per_kg as ml_per_kg_hour,
+    case when has_catheter then case when severity > 0.3 and u('hourly', i) < 0.7 then 1 else 2 end else 5 end as every
   from hour where u('urine charted', i) >= 0.03
 )
 select subject_id, hadm_id, stay_id, 1 + key % 40 as caregiver_id, charttime,
@@ -18,3 +16,17 @@ union all
 -- bladder irrigation: what goes in is subtracted from what comes out
 select subject_id, hadm_id, stay_id, 1 + key % 40, charttime, charttime + to_minutes(9), way, 200 + case way when 227489 then 60 else 0 end, 'mL'
 from hour, unnest([227488, 227489]) irrigation(way) where u('irrigated', i) < 0.02 and hr between 2 and 20
+union all
+-- drains, stomach, bowel, and what was lost in theatre
+select subject_id, hadm_id, stay_id, 1 + key % 40, charttime, charttime + to_minutes(6), itemid, round(clip(amount * (1 + 0.5 * z('drained', key * 10 + itemid % 10)), 0, 2000) / 5) * 5, 'mL'
+from (
+  select hour.*, unnest([
+    {itemid: 226588, amount: 40, used: archetype in ('surgical', 'trauma') and u('chest tube', i) < 0.5 and hr % 2 = 1},
+    {itemid: 226599, amount: 60, used: archetype in ('surgical', 'liver') and u('drain', i) < 0.25 and hr % 6 = 5},
+    {itemid: 226576, amount: 90, used: support = 'tube' and u('gastric', i) < 0.4 and hr % 6 = 3},
+    {itemid: 227510, amount: 30, used: support = 'tube' and hr > 24 and u('fed', i) < 0.6 and hr % 4 = 2},
+    {itemid: 226580, amount: 250, used: u('fecal', i) < 0.07 and hr % 12 = 7},
+    {itemid: 226627, amount: 600, used: archetype = 'surgical' and hr = 1},
+    {itemid: 226626, amount: 150, used: archetype = 'surgical' and hr = 1 and u('blood loss', i) < 0.7}
+  ], recursive := true) from hour)
+where used

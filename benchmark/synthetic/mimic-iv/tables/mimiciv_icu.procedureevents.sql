@@ -32,3 +32,13 @@ select subject_id, hadm_id, stay_id, 1 + i % 40 as caregiver_id,
   'FinishedRunning' as statusdescription, round(60 * hours + 5) as originalamount, 1 as originalrate
 from procedures join stay on stay.i = stay_key
 where runs and first_hour < los_hours
+union all
+-- what is done once or several times: lines into the arm, images, tubes out
+select subject_id, hadm_id, stay_id, 1 + i % 40,
+  date_trunc('minute', intime) + to_minutes(cast(floor(60 * los_hours * u('done at', key)) as bigint)),
+  date_trunc('minute', intime) + to_minutes(cast(floor(60 * los_hours * u('done at', key)) + case unit when 'min' then value * (0.4 + 1.2 * u('done for', key)) else 1 end as bigint)),
+  outtime, itemid, case unit when 'min' then round(value * (0.4 + 1.2 * u('done for', key))) else 1 end, unit, null, null, 975000000000000 + key, 975000000000000 + key,
+  category, case unit when 'min' then 'ContinuousProcess' else 'Task' end, weight_kg, case unit when 'min' then 1 else 0 end, 0, 'FinishedRunning', value, 1
+from (select stay.*, procedure_item.*, (stay.i * 1000000 + procedure_item.itemid) * 20 + again as key from stay, procedure_item,
+    unnest(generate_series(0, cast(floor(2 * (times - 0.5) * u('done times', stay.i * 1000000 + procedure_item.itemid)) as bigint))) repeats(again)
+  where u('is done', stay.i * 1000000 + procedure_item.itemid) < share)
