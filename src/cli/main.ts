@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import { M4BenchError, messageOf } from '../support/errors.js';
 import { cleanForTerminal } from '../support/terminal.js';
@@ -113,4 +115,15 @@ function report(thrown: unknown, isVerbose: boolean): void {
   }
 }
 
-await main();
+/** Started as a program, under whatever link; imported, it only offers the commands. */
+function isProgram(): boolean {
+  const started = process.argv[1];
+  if (started === undefined) return false;
+  try {
+    return realpathSync(started) === realpathSync(fileURLToPath(import.meta.url));
+  } catch {
+    return false;
+  }
+}
+
+if (isProgram()) await main();

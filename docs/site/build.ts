@@ -1,0 +1,3 @@
+import { writeGeneratedPages } from './generate.js';
+
+await writeGeneratedPages();
