@@ -7,7 +7,7 @@ select *,
   cast(date_diff('minute', intime, admittime) as bigint) as hospitaladmitoffset,
   cast(date_diff('minute', intime, outtime) as bigint) as unitdischargeoffset,
   case archetype when 'surgical' then case when admission_type = 'ELECTIVE' then 'Operating Room' else pick(['Operating Room', 'Recovery Room'], 'source', i) end
-    else pick(['Emergency Department', 'Emergency Department', 'Emergency Department', 'Floor', 'Direct Admit', 'Step-Down Unit (SDU)'], 'source', i) end as unitadmitsource,
+    else pick(['Emergency Department', 'Emergency Department', 'Emergency Department', 'Emergency Department', 'Floor', 'Floor', 'Direct Admit', 'Step-Down Unit (SDU)', 'Other Hospital', 'ICU to SDU'], 'source', i) end as unitadmitsource,
   -- how this unit charts the coma scale
   pick(['total and components', 'total and components', 'total', 'components', 'other label', 'none'], 'gcs style', i) as gcs_style,
   u('apache', i) < 0.88 as has_apache

@@ -1,0 +1,4 @@
+select 900000000000 + key as cplgeneralid, patientunitstayid, case when u('plan active', key) < 0.6 then 'True' else 'False' end as activeupondischarge, minute as cplitemoffset,
+  split_part(item, ': ', 1) as cplgroup, split_part(item, ': ', 2) as cplitemvalue
+from (select *, pick(['Acuity: Critically ill', 'Acuity: Moderate', 'Care Limitation: Full therapy', 'Activity: Bedrest', 'Airway: Intubated/oral ETT', 'Airway: Not intubated/normal airway', 'DVT Prophylaxis: Heparin', 'Stress Ulcer Prophylaxis: Proton pump inhibitor',
+  'Ventilation: Spontaneous - adequate', 'Ventilation: Ventilated - with daily extubation evaluation', 'Sedation: None needed', 'Volume Status: Hypovolemic - moderate', 'Family/Health Care Proxy/Contact Info: Family informed'], 'plan', key) as item from event where kind = 'plan')

@@ -1,0 +1,3 @@
+select 900000000000 + key as nursecareid, patientunitstayid, split_part(cell, ': ', 1) as celllabel, minute as nursecareoffset, minute + 10 as nursecareentryoffset,
+  'flowsheet|Flowsheet Cell Labels|Nursing Care|' || split_part(cell, ': ', 1) || '|' || split_part(cell, ': ', 1) || '|' || split_part(cell, ': ', 1) as cellattributepath, split_part(cell, ': ', 1) as cellattribute, split_part(cell, ': ', 2) as cellattributevalue
+from (select *, pick(['Nutrition: NPO', 'Nutrition: enteral', 'Activity: bedrest', 'Hygiene/ADLs: bath complete', 'Safety: bed alarm on', 'Equipment: specialty bed'], 'care', key) as cell from event where kind = 'nurse care')
