@@ -1,7 +1,9 @@
 // First program in the sandbox: starts the forwarder, runs one command as its child with the same environment and
 // streams, and passes on how it ended. Node built-ins only.
 //
-//   node init.mjs (--status-fd N | --status-socket PATH) [--forward PORT SOCKET] -- COMMAND [ARGUMENT...]
+//   node init.mjs (--status-fd N | --status-socket PATH) [--forward PORT SOCKET] [--home FOLDER] -- COMMAND [ARGUMENT...]
+//
+// The files of FOLDER are copied into $HOME, mode 0600.
 //
 // The status descriptor, or socket where none can be handed in, tells the host, in JSON lines, what the exit status alone cannot:
 //   {"ready":true}                       forwarder up, command about to start
@@ -9,9 +11,10 @@
 //   {"exitCode":0,"signal":null}         how the command ended
 // The command does not inherit that descriptor.
 import { spawn } from 'node:child_process';
-import { writeSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeSync } from 'node:fs';
 import { connect } from 'node:net';
 import { constants } from 'node:os';
+import { join } from 'node:path';
 import { startForwarder } from './forwarder.mjs';
 
 const READY_FAILED = 125;
@@ -19,7 +22,13 @@ const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
 function readArguments(words) {
-  const parsed = { statusFd: 3, statusSocket: undefined, forward: undefined, command: [] };
+  const parsed = {
+    statusFd: 3,
+    statusSocket: undefined,
+    forward: undefined,
+    homeFiles: undefined,
+    command: [],
+  };
   for (let at = 0; at < words.length; at += 1) {
     if (words[at] === '--status-fd') {
       at += 1;
@@ -27,6 +36,9 @@ function readArguments(words) {
     } else if (words[at] === '--status-socket') {
       at += 1;
       parsed.statusSocket = words[at];
+    } else if (words[at] === '--home') {
+      at += 1;
+      parsed.homeFiles = words[at];
     } else if (words[at] === '--forward') {
       parsed.forward = { port: Number(words[at + 1]), socketPath: words[at + 2] };
       at += 2;
@@ -65,11 +77,25 @@ async function statusChannel(statusFd, statusSocket) {
   };
 }
 
+/** Copies a tree of files; nobody but the agent may read the copies. */
+function copyInto(from, to) {
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) copyInto(source, target);
+    else {
+      copyFileSync(source, target);
+      chmodSync(target, 0o600);
+    }
+  }
+}
+
 async function main() {
-  const { statusFd, statusSocket, forward, command } = readArguments(process.argv.slice(2));
+  const { statusFd, statusSocket, forward, homeFiles, command } = readArguments(process.argv.slice(2));
   const { report, end } = await statusChannel(statusFd, statusSocket);
   if (command.length === 0) throw new Error('no command');
   if (forward !== undefined) await startForwarder(forward);
+  if (homeFiles !== undefined) copyInto(homeFiles, process.env.HOME);
   report({ ready: true });
 
   const child = spawn(command[0], command.slice(1), { stdio: [0, 1, 2] });

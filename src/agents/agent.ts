@@ -17,6 +17,8 @@ export interface AgentRequest {
   readonly gatewayUrl: string | undefined;
   /** Gateway route of the model's provider; default the one that the CLI is made for (`openai` for Codex). */
   readonly provider?: string;
+  /** The CLI signs in by itself and speaks to its provider through the gateway's tunnels (`login`). */
+  readonly usesLogin?: boolean;
   /** For `sql`: the query to play. */
   readonly sqlText?: string;
   /** For `reference`: the answer as CSV, absolute host path, handed in by the harness. */
@@ -69,6 +71,27 @@ export interface AgentAvailability {
   readonly remedy?: string;
 }
 
+/** What comes of a user's login into a sandbox, for one command. */
+export interface LoginMaterial {
+  /** Files of the private home. */
+  readonly files: readonly WorkFile[];
+  /** Texts that may appear in no record. */
+  readonly secrets: readonly string[];
+}
+
+/** A subscription login of a CLI. */
+export interface AgentLogin {
+  /** Whose service it is, by the name that attestations of data use give it. */
+  readonly provider: string;
+  /** Hosts that the CLI cannot do without, on port 443, lower case; `.name` stands for every host below that name. */
+  readonly hosts: readonly string[];
+  /**
+   * Reads the user's login without what could renew it: no lasting credential enters a sandbox, and no renewal in one
+   * makes the user's own login invalid. Throws `LOGIN_MISSING`, and `LOGIN_EXPIRES` when it does not last as long as needed.
+   */
+  read(need: { readonly now: Date; readonly seconds: number }): Promise<LoginMaterial>;
+}
+
 /** One coding agent; one file per agent beside this one. */
 export interface Agent {
   readonly name: string;
@@ -82,6 +105,8 @@ export interface Agent {
   readonly efforts: readonly Effort[];
   /** What `auto` stands for. */
   readonly autoEffort: Effort;
+  /** For CLIs with which a subscription can be used. */
+  readonly login?: AgentLogin;
   probe(): Promise<AgentAvailability>;
   launch(request: AgentRequest): Promise<AgentLaunch>;
   /** Reads the trace file (bytes of the command's standard output) as a transcript; tolerant of damage. */

@@ -1,9 +1,12 @@
-import type { Agent, AgentLaunch, AgentRequest, Effort } from './agent.js';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Agent, AgentLaunch, AgentLogin, AgentRequest, Effort } from './agent.js';
 import type { AgentSettings } from './agent-settings.js';
 import { readClaudeTrace } from './claude-trace.js';
 import { type CliPackage, findNativeProgram, probeProgram, programOrThrow } from './cli-program.js';
 import { resolveEffort } from './effort.js';
-import { PLACEHOLDER_KEY, providerUrl } from './gateway-address.js';
+import { PLACEHOLDER_KEY, providerUrl, proxyEnvironment } from './gateway-address.js';
+import { checkLasts, readLoginFile } from './login-files.js';
 import { readingOf } from './transcript.js';
 
 const CLAUDE: CliPackage = {
@@ -68,6 +71,7 @@ export function claudeAgent(settings: AgentSettings): Agent {
     skillFolder: '.claude/skills',
     efforts: EFFORTS,
     autoEffort: 'medium',
+    login: claudeLogin(settings),
     probe: () => probeProgram(CLAUDE, findProgram(settings), settings),
     launch: async (request) => {
       const program = programOrThrow(CLAUDE, findProgram(settings));
@@ -77,8 +81,12 @@ export function claudeAgent(settings: AgentSettings): Agent {
         environment: {
           ...SWITCHES,
           ...overrides,
-          ANTHROPIC_BASE_URL: providerUrl(agent.name, request, DEFAULT_PROVIDER),
-          ANTHROPIC_API_KEY: PLACEHOLDER_KEY,
+          ...(request.usesLogin
+            ? proxyEnvironment(agent.name, request)
+            : {
+                ANTHROPIC_BASE_URL: providerUrl(agent.name, request, DEFAULT_PROVIDER),
+                ANTHROPIC_API_KEY: PLACEHOLDER_KEY,
+              }),
         },
         stdin: request.instruction,
         inputs: program.inputs,
@@ -90,6 +98,38 @@ export function claudeAgent(settings: AgentSettings): Agent {
     readTrace: async (tracePath) => readingOf(await readClaudeTrace(tracePath)),
   };
   return agent;
+}
+
+const credentialsSchema = z.object({
+  claudeAiOauth: z.object({
+    accessToken: z.string().min(1),
+    /** Milliseconds. */
+    expiresAt: z.number(),
+    scopes: z.array(z.string()),
+    subscriptionType: z.string().nullish(),
+  }),
+});
+
+/** A subscription of Claude, from `~/.claude/.credentials.json`; the account's name and history stay outside. */
+function claudeLogin({ userHome }: AgentSettings): AgentLogin {
+  return {
+    provider: DEFAULT_PROVIDER,
+    hosts: ['api.anthropic.com'],
+    async read(need) {
+      const path = join(userHome, '.claude', '.credentials.json');
+      const cli = { title: CLAUDE.title, signIn: 'claude, then /login', renew: 'claude -p hello' };
+      const { claudeAiOauth } = await readLoginFile(path, credentialsSchema, cli);
+      checkLasts(new Date(claudeAiOauth.expiresAt), need, cli);
+      const credentials = JSON.stringify({ claudeAiOauth: { ...claudeAiOauth, refreshToken: '' } });
+      return {
+        files: [
+          { path: '.claude/.credentials.json', content: { text: credentials } },
+          { path: '.claude.json', content: { text: JSON.stringify({ hasCompletedOnboarding: true }) } },
+        ],
+        secrets: [claudeAiOauth.accessToken],
+      };
+    },
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { Agent, AgentLaunch, AgentRequest, Effort } from './agent.js';
+import { z } from 'zod';
+import type { Agent, AgentLaunch, AgentLogin, AgentRequest, Effort } from './agent.js';
 import type { AgentSettings } from './agent-settings.js';
 import {
   type CliPackage,
@@ -10,7 +11,8 @@ import {
 } from './cli-program.js';
 import { readCodexTrace } from './codex-trace.js';
 import { resolveEffort } from './effort.js';
-import { PLACEHOLDER_KEY, providerUrl } from './gateway-address.js';
+import { PLACEHOLDER_KEY, providerUrl, proxyEnvironment } from './gateway-address.js';
+import { checkLasts, readLoginFile, tokenExpiry } from './login-files.js';
 import { readingOf } from './transcript.js';
 
 const CODEX: CliPackage = {
@@ -74,12 +76,15 @@ export function codexAgent(settings: AgentSettings): Agent {
     skillFolder: '.codex/skills',
     efforts: EFFORTS,
     autoEffort: 'medium',
+    login: codexLogin(settings),
     probe: () => probeProgram(CODEX, findProgram(settings), settings),
     launch: async (request) => {
       const program = programOrThrow(CODEX, findProgram(settings));
       return {
         command: [...program.command, ...codexArguments(agent, request)],
-        environment: { [KEY_VARIABLE]: PLACEHOLDER_KEY },
+        environment: request.usesLogin
+          ? proxyEnvironment(agent.name, request)
+          : { [KEY_VARIABLE]: PLACEHOLDER_KEY },
         // One argument may hold 128 KiB only (Linux), and instructions with a dictionary are longer.
         stdin: request.instruction,
         inputs: program.inputs,
@@ -97,7 +102,6 @@ export function codexAgent(settings: AgentSettings): Agent {
  * command and nothing in the work folder can change it.
  */
 export function codexArguments(agent: Agent, request: AgentRequest): readonly string[] {
-  const baseUrl = `${providerUrl(agent.name, request, DEFAULT_PROVIDER)}/v1`;
   const effort = resolveEffort(agent, request.effort);
   return [
     'exec',
@@ -108,15 +112,19 @@ export function codexArguments(agent: Agent, request: AgentRequest): readonly st
     '--ignore-user-config',
     '--ignore-rules',
     `--cd=${request.workPath}`,
-    ...settingsOf(baseUrl).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ...[...serviceOf(agent, request), ...SETTINGS].flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ...(effort === undefined ? [] : ['-c', `model_reasoning_effort=${toml(effort)}`]),
     ...(request.model === undefined ? [] : [`--model=${request.model}`]),
     '-',
   ];
 }
 
-/** Names and TOML values of the CLI's configuration. */
-function settingsOf(baseUrl: string): readonly (readonly [string, string])[] {
+type Setting = readonly [name: string, tomlValue: string];
+
+/** The model service: the gateway, or with a login the one that the CLI knows by itself. */
+function serviceOf(agent: Agent, request: AgentRequest): readonly Setting[] {
+  if (request.usesLogin) return [['cli_auth_credentials_store', toml('file')]];
+  const baseUrl = `${providerUrl(agent.name, request, DEFAULT_PROVIDER)}/v1`;
   return [
     ['model_provider', toml('m4bench')],
     [
@@ -125,26 +133,64 @@ function settingsOf(baseUrl: string): readonly (readonly [string, string])[] {
         'wire_api="responses",supports_websockets=false,request_max_retries=4,stream_max_retries=5,' +
         'stream_idle_timeout_ms=300000}',
     ],
-    // Our sandbox is the boundary; the CLI's own cannot nest its user namespaces in it.
-    ['sandbox_mode', toml('danger-full-access')],
-    ['approval_policy', toml('never')],
-    // A login shell would read /etc/profile, which resets PATH and loses the `duckdb` command.
-    ['allow_login_shell', 'false'],
-    ['web_search', toml('disabled')],
-    ['tools.web_search', 'false'],
-    // No skill but those that the harness placed: neither the CLI's own, nor those of a repository around the folder.
-    ['skills.bundled.enabled', 'false'],
-    ['project_root_markers', '[]'],
-    ['agents.enabled', 'false'],
-    ['history.persistence', toml('none')],
-    ['check_for_update_on_startup', 'false'],
-    ['analytics.enabled', 'false'],
-    ['feedback.enabled', 'false'],
-    ['otel.exporter', toml('none')],
-    ['otel.trace_exporter', toml('none')],
-    ['otel.metrics_exporter', toml('none')],
-    ...FEATURES_OFF.map((feature) => [`features.${feature}`, 'false'] as const),
   ];
+}
+
+/** The rest of the CLI's configuration. */
+const SETTINGS: readonly Setting[] = [
+  // Our sandbox is the boundary; the CLI's own cannot nest its user namespaces in it.
+  ['sandbox_mode', toml('danger-full-access')],
+  ['approval_policy', toml('never')],
+  // A login shell would read /etc/profile, which resets PATH and loses the `duckdb` command.
+  ['allow_login_shell', 'false'],
+  ['web_search', toml('disabled')],
+  ['tools.web_search', 'false'],
+  // No skill but those that the harness placed: neither the CLI's own, nor those of a repository around the folder.
+  ['skills.bundled.enabled', 'false'],
+  ['project_root_markers', '[]'],
+  ['agents.enabled', 'false'],
+  ['history.persistence', toml('none')],
+  ['check_for_update_on_startup', 'false'],
+  ['analytics.enabled', 'false'],
+  ['feedback.enabled', 'false'],
+  ['otel.exporter', toml('none')],
+  ['otel.trace_exporter', toml('none')],
+  ['otel.metrics_exporter', toml('none')],
+  ...FEATURES_OFF.map((feature) => [`features.${feature}`, 'false'] as const),
+];
+
+const authSchema = z.object({
+  tokens: z.object({
+    id_token: z.string().min(1),
+    access_token: z.string().min(1),
+    account_id: z.string().nullish(),
+  }),
+});
+
+/** A ChatGPT subscription, from `~/.codex/auth.json` (or CODEX_HOME). */
+function codexLogin({ environment, userHome }: AgentSettings): AgentLogin {
+  return {
+    provider: DEFAULT_PROVIDER,
+    // A workspace may be served from a subdomain; renewal and API keys, which other hosts serve, are not used.
+    hosts: ['chatgpt.com', '.chatgpt.com'],
+    async read(need) {
+      const path = join(environment.CODEX_HOME ?? join(userHome, '.codex'), 'auth.json');
+      const cli = { title: CODEX.title, signIn: 'codex login', renew: 'codex exec hello' };
+      const { tokens } = await readLoginFile(path, authSchema, cli);
+      checkLasts(tokenExpiry(tokens.access_token), need, cli);
+      // Looks fresh, so that the CLI does not try to renew it, which it could not.
+      const auth = {
+        auth_mode: 'chatgpt',
+        OPENAI_API_KEY: null,
+        tokens: { ...tokens, refresh_token: '' },
+        last_refresh: need.now.toISOString(),
+      };
+      return {
+        files: [{ path: '.codex/auth.json', content: { text: JSON.stringify(auth) } }],
+        secrets: [tokens.access_token, tokens.id_token],
+      };
+    },
+  };
 }
 
 /** A TOML basic string; for the texts used here the same as a JSON string. */

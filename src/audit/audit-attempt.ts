@@ -1,8 +1,10 @@
 import { basename, join } from 'node:path';
 import { readTranscript, traceFormatOf } from '../agents/trace-formats.js';
+import { readingOf } from '../agents/transcript.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import { NO_EXCHANGES, summaryWith } from '../gateway/exchange-log.js';
 import type { GatewaySummary } from '../gateway/gateway-types.js';
+import { NO_TUNNELS, type TunnelSummary, tunnelSummaryWith } from '../gateway/tunnels.js';
 import type { Cell } from '../runs/cell.js';
 import { verdictOf } from '../runs/failure.js';
 import { canaryReportSchema, lintReportSchema } from '../runs/gates.js';
@@ -10,7 +12,7 @@ import { observedModels } from '../runs/observed-models.js';
 import type { Attempt } from '../runs/result.js';
 import type { CommandOutcome } from '../sandboxes/sandbox.js';
 import { canonicalJson, hashOf, sha256 } from '../support/hashing.js';
-import { egressOf, exchangesOf } from './egress.js';
+import { egressOf, exchangesOf, tunnelsOf } from './egress.js';
 import { transcriptFindings } from './lint.js';
 import {
   type AuditProblem,
@@ -83,7 +85,8 @@ export async function auditAttempt(
   await checkFolder(findings, attempt);
   const evaluation = await checkEvaluation(findings, attempt);
   const summary = await checkGateway(findings, attempt, cell, needsModel);
-  checkVerdict(findings, attempt, summary, needsModel);
+  const tunnels = await checkLogin(findings, attempt);
+  await checkVerdict(findings, attempt, summary, tunnels, needsModel);
   const integrity = await checkGates(findings, attempt, summary, needsModel);
   return { problems: findings.problems, evaluation, integrity, summary };
 }
@@ -98,6 +101,7 @@ async function checkHashes(findings: Findings, attempt: Attempt, cell: Cell): Pr
     ['canary.json', hashes.canary],
     ['lint.json', hashes.lint],
     ['transcript.json', hashes.transcript],
+    ['egress.jsonl', hashes.egress],
     ['evaluation.json', hashes.evaluation],
     ['instruction.md', hashes.instruction],
   ];
@@ -181,13 +185,17 @@ async function checkGateway(
   const same = (what: string, recorded: unknown, derived: unknown): void =>
     findings.same('COUNTS_DIFFER', 'attempt.json', what, recorded, derived);
   same('requests', attempt.gateway, { requests, refused, failed });
-  same('tokens', attempt.tokens, summary.tokens);
-  same('cost', attempt.cost, summary.cost);
+  // What went through tunnels nobody counted.
+  same('tokens', attempt.tokens, attempt.login === null ? summary.tokens : null);
+  same('cost', attempt.cost, attempt.login === null ? summary.cost : null);
   same('seconds of the model', attempt.seconds.model, summary.modelSeconds);
   same('hosted tools removed', attempt.hostedToolsRemoved, summary.hostedToolsRemoved);
   same('hosted tools used', attempt.integrity.hostedToolCalls, summary.hostedToolCalls);
-  same('skills offered', attempt.skill.offered, summary.skillsOffered);
-  same('skills opened', attempt.skill.opened, summary.skillsOpened);
+  same('source of skills', attempt.skill.source, attempt.login === null ? 'gateway' : 'attested');
+  if (attempt.login === null) {
+    same('skills offered', attempt.skill.offered, summary.skillsOffered);
+    same('skills opened', attempt.skill.opened, summary.skillsOpened);
+  }
   const { answers = 0, byTurn = 0 } = attempt.replay ?? {};
   same('answers of a cassette', { answers, byTurn }, summary.replayed);
   for (const model of summary.models)
@@ -198,13 +206,28 @@ async function checkGateway(
   return summary;
 }
 
+/** The tunnels of a CLI that signed in by itself, once more; undefined where there are none. */
+async function checkLogin(findings: Findings, attempt: Attempt): Promise<TunnelSummary | undefined> {
+  const text = await recordText(join(findings.folder, 'egress.jsonl'));
+  const tunnels = text === undefined ? undefined : tunnelsOf(text);
+  if (text !== undefined && tunnels === undefined)
+    findings.add('LOG_DAMAGED', 'egress.jsonl', 'a line is no tunnel');
+  const summary = tunnels?.reduce(tunnelSummaryWith, NO_TUNNELS);
+  if (attempt.outcome === null) return summary;
+  const { provider, ...recorded } = attempt.login ?? { provider: null };
+  const derived = summary ?? {};
+  findings.same('COUNTS_DIFFER', 'attempt.json', 'tunnels', recorded, derived);
+  return summary;
+}
+
 /** Whether the class of an attempt follows from how it ended; a spent budget ends it as an abort. */
-function checkVerdict(
+async function checkVerdict(
   findings: Findings,
   attempt: Attempt,
   summary: GatewaySummary | undefined,
+  tunnels: TunnelSummary | undefined,
   needsModel: boolean,
-): void {
+): Promise<void> {
   if (attempt.outcome === null) {
     findings.same('CLASS_DIFFERS', 'attempt.json', 'class', attempt.class, 'infrastructure');
     return;
@@ -219,10 +242,21 @@ function checkVerdict(
     findings.same('CLASS_DIFFERS', 'attempt.json', 'class', attempt.class, 'agent');
     return;
   }
+  const tracePath = join(findings.folder, 'trace.jsonl');
+  const byLogin =
+    tunnels === undefined
+      ? { gateway: summary }
+      : {
+          gateway: undefined,
+          login: {
+            tunnels: tunnels.opened,
+            errors: readingOf(await readTranscript(await traceFormatOf(tracePath), tracePath)).errors,
+          },
+        };
   const derived = verdictOf({
     needsModel,
     outcome: attempt.outcome as CommandOutcome,
-    gateway: summary,
+    ...byLogin,
     hasOutput: attempt.files.copied.some(({ path }) => path === 'output.csv'),
   });
   findings.same('CLASS_DIFFERS', 'attempt.json', 'class', attempt.class, derived.class);
@@ -239,7 +273,9 @@ async function checkGates(
   const lint = await lintOf(findings);
   const wasLookedAt = attempt.integrity.egress !== null;
   const log = await recordText(join(findings.folder, 'gateway.jsonl'));
-  const egress = wasLookedAt ? egressOf(log, attempt.allowedHosts, needsModel).passed : null;
+  const login =
+    attempt.login === null ? [] : [{ log: await recordText(join(findings.folder, 'egress.jsonl')) }];
+  const egress = wasLookedAt ? egressOf(log, attempt.allowedHosts, needsModel, ...login).passed : null;
   const derived = { canaries, lint, egress, hostedToolCalls: [...(summary?.hostedToolCalls ?? [])] };
   findings.same('GATES_DIFFER', 'attempt.json', 'integrity', attempt.integrity, derived);
   return derived;

@@ -176,6 +176,7 @@ async function checkLast(
   same('COUNTS_DIFFER', 'seconds', result.seconds, attempt.seconds);
   same('COUNTS_DIFFER', 'skill', result.skill, attempt.skill);
   same('COUNTS_DIFFER', 'observed', result.observed, attempt.observed);
+  same('COUNTS_DIFFER', 'login', result.login, attempt.login);
   same('COUNTS_DIFFER', 'replay', result.replay, attempt.replay);
   same('COUNTS_DIFFER', 'limits', result.sandbox.limits, attempt.limits);
   for (const name of ['output', 'trace', 'gateway'] as const)

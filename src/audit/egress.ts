@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { GatewayExchange } from '../gateway/gateway-types.js';
+import { isAllowedHost, type Tunnel } from '../gateway/tunnels.js';
 
 const exchangeSchema = z.custom<GatewayExchange>((value) => {
   if (typeof value !== 'object' || value === null) return false;
@@ -29,6 +30,46 @@ export function exchangesOf(text: string): readonly GatewayExchange[] | undefine
   return exchanges;
 }
 
+const tunnelSchema = z.object({
+  startedAt: z.string(),
+  seconds: z.number(),
+  host: z.string(),
+  port: z.number(),
+  refusal: z.string().nullable(),
+  failure: z.enum(['unreachable', 'timeout', 'broke-off']).nullable(),
+  sentBytes: z.number(),
+  receivedBytes: z.number(),
+});
+
+/** The lines of `egress.jsonl`; undefined where one of them is no tunnel. */
+export function tunnelsOf(text: string): readonly Tunnel[] | undefined {
+  const tunnels: Tunnel[] = [];
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    try {
+      const parsed = tunnelSchema.safeParse(JSON.parse(line));
+      if (!parsed.success) return undefined;
+      tunnels.push(parsed.data);
+    } catch {
+      return undefined;
+    }
+  }
+  return tunnels;
+}
+
+function tunnelProblems(text: string | undefined, allowedHosts: readonly string[]): readonly string[] {
+  if (text === undefined || text === '')
+    return ['there is no log of the tunnels of a run that needs a model'];
+  const tunnels = tunnelsOf(text);
+  if (tunnels === undefined) return ['the log of tunnels is damaged'];
+  return tunnels
+    .filter((tunnel) => tunnel.sentBytes > 0 || tunnel.refusal === null)
+    .filter(
+      ({ host, port, refusal }) => refusal !== null || port !== 443 || !isAllowedHost(host, allowedHosts),
+    )
+    .map(({ host, port }) => `bytes went through a tunnel to ${host}:${port}, which is not the provider's`);
+}
+
 /** What the log of a run says about where bytes went. */
 export interface EgressReading {
   readonly passed: boolean;
@@ -45,7 +86,14 @@ export function egressOf(
   text: string | undefined,
   allowedHosts: readonly string[],
   needsModel: boolean,
+  login?: { readonly log: string | undefined },
 ): EgressReading {
+  if (login !== undefined) {
+    // The CLI's model requests are inside the tunnels; what else it asked of the gateway is judged as ever.
+    const asked = text === '' ? undefined : text;
+    const problems = [...tunnelProblems(login.log, allowedHosts), ...egressOf(asked, [], false).problems];
+    return { passed: problems.length === 0, problems: [...new Set(problems)].sort() };
+  }
   if (text === undefined || text === '') {
     return needsModel
       ? { passed: false, problems: ['the gateway has no log of a run that needs a model'] }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Agent } from '../agents/agent.js';
+import type { Agent, AgentLogin } from '../agents/agent.js';
 import { readCodexTrace } from '../agents/codex-trace.js';
 import { readingOf } from '../agents/transcript.js';
 import { type Dataset, openDataset } from '../datasets/dataset.js';
@@ -49,6 +49,8 @@ export interface ScriptedRun {
   /** What the model answers. */
   readonly answer?: Readonly<Record<string, unknown>>;
   readonly exitCode?: number;
+  /** The agent signs in by itself. */
+  readonly login?: AgentLogin;
   readonly condition?: string;
   readonly environment?: Partial<RunEnvironment>;
   readonly trial?: number;
@@ -85,6 +87,7 @@ const skills = existsSync(folder)
     skillFolder: '.codex/skills',
     efforts: ['high'],
     autoEffort: 'high',
+    ...(run.login === undefined ? {} : { login: run.login }),
     probe: async () => ({ available: true, version: '0', detail: '' }),
     launch: async () => ({ command: ['node', '-e', program], environment: {}, inputs: [], workFiles: [] }),
     readTranscript: readCodexTrace,

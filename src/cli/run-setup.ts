@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Agent, Effort } from '../agents/agent.js';
 import { agentNamed } from '../agents/agents.js';
+import { loginNotOffered } from '../agents/login-files.js';
 import { runGates } from '../audit/gates.js';
 import { parseSchema } from '../conditions/presented-names.js';
 import { chooseDataset, type DatabaseKind, type Dataset, openDataset } from '../datasets/dataset.js';
@@ -39,6 +40,8 @@ export interface RunOptions extends CassetteOptions {
   /** Budgets of one attempt. */
   readonly maxTokens?: number;
   readonly maxCost?: number;
+  /** Use the CLI's own subscription login. */
+  readonly login?: boolean;
   /** SQL file for the agent `sql`; `{task}` and `{condition}` are filled in. */
   readonly sql?: string;
 }
@@ -98,6 +101,10 @@ export function withAgentOptions(command: Command): Command {
       '--max-tokens <n>',
       'tokens of one attempt, input and output together',
       wholeNumber('--max-tokens'),
+    )
+    .option(
+      '--login',
+      "use the CLI's own subscription login (claude, codex) through tunnels to its provider; the result says so",
     )
     .option('--max-cost <dollars>', 'US dollars of one attempt by the price table', dollars)
     .option('--sql <file>', 'query that the agent sql plays; {task} and {condition} are filled in');
@@ -164,7 +171,9 @@ export async function setUpRuns(
     );
   }
   const protocol = await loadProtocol(options.protocol);
-  const configured = () => (agent.needsModel ? pickProviders(options.provider, processEnvironment) : []);
+  if (options.login) await checkLogin(agent, options, protocol);
+  const configured = () =>
+    options.login ? [] : agent.needsModel ? pickProviders(options.provider, processEnvironment) : [];
   const cassette = await openCassette(home, agent, options, configured);
   const providers = cassette.player?.providers ?? configured();
   const datasets = new Map<string, Promise<Dataset>>();
@@ -181,6 +190,7 @@ export async function setUpRuns(
       prices: await readPrices(),
       attestations: await readAttestations(home),
       ...cassette,
+      ...(options.login ? { login: {} } : {}),
       budget: {
         ...(options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }),
         ...(options.maxCost === undefined ? {} : { maxCost: options.maxCost }),
@@ -223,6 +233,23 @@ async function datasetOf(home: Home, kind: DatabaseKind, names: string | undefin
   const opened = await Promise.all(named.map((name) => openDataset(home, name)));
   const fitting = opened.find((dataset) => dataset.kind === kind);
   return await chooseDataset(home, kind, fitting?.name ?? named[0]);
+}
+
+/** Refuses a login that cannot be used, and what cannot be promised with one. */
+async function checkLogin(agent: Agent, options: RunOptions, protocol: Protocol): Promise<void> {
+  if (agent.login === undefined) throw loginNotOffered(agent.name);
+  const refused = (['maxTokens', 'maxCost', 'record', 'replay', 'provider'] as const).find(
+    (name) => options[name] !== undefined,
+  );
+  if (refused !== undefined) {
+    const option = `--${refused.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    throw new M4BenchError(
+      'LOGIN_OPTIONS',
+      `${option} cannot hold with --login: nobody sees what goes through the tunnels of the CLI.`,
+      `Leave ${option} away, or use an API key.`,
+    );
+  }
+  await agent.login.read({ now: new Date(), seconds: limitsOf(options, protocol).timeoutSeconds });
 }
 
 function limitsOf(options: RunOptions, protocol: Protocol): SandboxLimits {

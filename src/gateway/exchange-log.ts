@@ -1,7 +1,5 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { AppendedLines } from './appended-lines.js';
 import type { GatewayExchange, GatewaySummary, ModelRoute } from './gateway-types.js';
-import { redacted } from './secrets.js';
 import { addTokens, NO_TOKENS } from './usage.js';
 
 /** The summary of no exchange at all. */
@@ -22,43 +20,27 @@ export const NO_EXCHANGES: GatewaySummary = {
   replayed: { answers: 0, byTurn: 0 },
 };
 
-/**
- * `gateway.jsonl`: one line per exchange, in the order in which they ended. Each line is one append of a whole
- * record to a file that only this user can read; no key can be in it.
- */
+/** `gateway.jsonl`: one line per exchange, in the order in which they ended; no key can be in it. */
 export class ExchangeLog implements AsyncDisposable {
-  #queue: Promise<void> = Promise.resolve();
   #summary: GatewaySummary = NO_EXCHANGES;
 
-  private constructor(
-    private readonly file: FileHandle,
-    private readonly secrets: readonly Buffer[],
-  ) {}
+  private constructor(private readonly lines: AppendedLines) {}
 
   static async open(path: string, secrets: readonly Buffer[]): Promise<ExchangeLog> {
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
-    return new ExchangeLog(await open(path, flags, 0o600), secrets);
+    return new ExchangeLog(await AppendedLines.open(path, secrets));
   }
 
   append(exchange: GatewayExchange): void {
     this.#summary = summaryWith(this.#summary, exchange);
-    const line = redacted(`${JSON.stringify(exchange)}\n`, this.secrets);
-    this.#queue = this.#queue.then(() => this.file.appendFile(line));
-    // A failed write is reported once, by whoever closes the log.
-    this.#queue.catch(() => {});
+    this.lines.append(exchange);
   }
 
   summary(): GatewaySummary {
     return this.#summary;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      await this.#queue;
-      await this.file.sync();
-    } finally {
-      await this.file.close();
-    }
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.lines[Symbol.asyncDispose]();
   }
 }
 

@@ -16,6 +16,7 @@ import { costOf, hasPrice, type PriceTable } from './prices.js';
 import { readBody } from './request-body.js';
 import { type Route, routeOf } from './routes.js';
 import { secretForms } from './secrets.js';
+import { type TunnelOptions, type TunnelSummary, Tunnels } from './tunnels.js';
 import { answerError, forward } from './upstream.js';
 import { withUsageAsked } from './usage-event.js';
 
@@ -46,6 +47,8 @@ export interface GatewayOptions {
   readonly replay?: ReplaySession;
   /** Called when a request has no recorded answer. */
   readonly onReplayMismatch?: (reason: string) => void;
+  /** Hosts that a CLI with a login of its own may tunnel to; without it CONNECT is refused. */
+  readonly tunnels?: TunnelOptions;
   readonly maxRequestBytes?: number;
   /** Seconds without a byte from the provider after which an exchange is given up. */
   readonly idleTimeoutSeconds?: number;
@@ -78,6 +81,7 @@ export class Gateway implements AsyncDisposable {
     private readonly folder: string,
     private readonly server: Server,
     private readonly log: ExchangeLog,
+    private readonly tunnels: Tunnels | undefined,
     private readonly options: GatewayOptions,
   ) {
     this.socketPath = join(folder, 's');
@@ -92,17 +96,20 @@ export class Gateway implements AsyncDisposable {
   static async start(options: GatewayOptions): Promise<Gateway> {
     const folder = await createRuntimeFolder('gateway');
     let log: ExchangeLog | undefined;
+    let tunnels: Tunnels | undefined;
     try {
       log = await ExchangeLog.open(
         options.logPath,
         secretForms(options.providers.map(({ apiKey }) => apiKey)),
       );
+      if (options.tunnels !== undefined) tunnels = await Tunnels.open(options.tunnels);
       const server = createServer();
-      const gateway = new Gateway(folder, server, log, options);
+      const gateway = new Gateway(folder, server, log, tunnels, options);
       server.on('request', (request, response) => gateway.#track(gateway.#serve(request, response)));
-      server.on('connect', (request, socket: Socket) =>
-        gateway.#refuseRaw(request, socket, 405, 'CONNECT is not offered'),
-      );
+      server.on('connect', (request, socket: Socket, head) => {
+        if (tunnels !== undefined) tunnels.serve(request, socket, head);
+        else gateway.#refuseRaw(request, socket, 405, 'CONNECT is not offered');
+      });
       server.on('upgrade', (request, socket: Socket) =>
         gateway.#refuseRaw(request, socket, 426, 'upgrades are not offered'),
       );
@@ -110,6 +117,7 @@ export class Gateway implements AsyncDisposable {
       return gateway;
     } catch (thrown) {
       await log?.[Symbol.asyncDispose]();
+      await tunnels?.[Symbol.asyncDispose]();
       await removeTree(folder);
       throw thrown;
     }
@@ -118,6 +126,11 @@ export class Gateway implements AsyncDisposable {
   /** Totals of all exchanges that have ended. */
   summary(): GatewaySummary {
     return this.log.summary();
+  }
+
+  /** Ends all tunnels, whose client is gone, and tells their totals; undefined where none are offered. */
+  async endTunnels(): Promise<TunnelSummary | undefined> {
+    return this.tunnels?.endAll();
   }
 
   #track(exchange: Promise<void>): void {
@@ -325,6 +338,7 @@ export class Gateway implements AsyncDisposable {
     this.server.close();
     this.server.closeAllConnections();
     await Promise.allSettled([...this.#open]);
+    await this.tunnels?.[Symbol.asyncDispose]();
     await this.log[Symbol.asyncDispose]();
     await removeTree(this.folder);
   }

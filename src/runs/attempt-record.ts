@@ -33,12 +33,16 @@ export function emptyAttempt(
       placed: prepared.context.skills.map((skill) => skill.name),
       offered: [],
       opened: [],
-      source: 'gateway',
+      source: environment.login === undefined ? 'gateway' : 'attested',
     },
     hostedToolsRemoved: [],
     cost: null,
     replay: null,
-    allowedHosts: environment.providers.map(({ baseUrl }) => new URL(baseUrl).host),
+    login: null,
+    allowedHosts:
+      environment.login === undefined
+        ? environment.providers.map(({ baseUrl }) => new URL(baseUrl).host)
+        : [...(prepared.request.agent.login?.hosts ?? [])],
     integrity: { canaries: null, lint: null, egress: null, hostedToolCalls: [] },
     limits: { asked: { ...environment.limits }, enforced: [...environment.sandbox.enforcedLimits()] },
     files: { copied: [], refused: [] },
@@ -52,6 +56,7 @@ export function emptyAttempt(
       canary: null,
       lint: null,
       transcript: null,
+      egress: null,
     },
     reward: null,
   };

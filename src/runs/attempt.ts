@@ -2,8 +2,10 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentLaunch, AgentRequest } from '../agents/agent.js';
+import type { AgentLaunch, AgentRequest, LoginMaterial } from '../agents/agent.js';
+import { attestedSkills } from '../agents/attested-skills.js';
 import { readMeasuredExchanges, withGatewayTimes } from '../agents/gateway-times.js';
+import { loginNotOffered } from '../agents/login-files.js';
 import { readingOf, type Transcript } from '../agents/transcript.js';
 import { DuckSession } from '../duck/session.js';
 import { literal } from '../duck/sql.js';
@@ -14,6 +16,7 @@ import type { CassetteRecorder } from '../gateway/cassette-recorder.js';
 import { Gateway } from '../gateway/gateway.js';
 import type { GatewayBudget, GatewaySummary, Provider } from '../gateway/gateway-types.js';
 import type { PriceTable } from '../gateway/prices.js';
+import type { TunnelOptions, TunnelSummary } from '../gateway/tunnels.js';
 import type {
   CommandOutcome,
   CopyOutReport,
@@ -53,6 +56,8 @@ export interface RunEnvironment {
   readonly recorder?: CassetteRecorder;
   /** Answers instead of models; `providers` are its own then. */
   readonly player?: CassettePlayer;
+  /** The CLI signs in by itself, with the user's subscription; `providers` is empty then. */
+  readonly login?: Pick<TunnelOptions, 'connect'>;
 }
 
 export interface AttemptRequest {
@@ -116,6 +121,9 @@ interface PlayedAgent {
   readonly copied: CopyOutReport;
   readonly setupSeconds: number;
   readonly replay: ReplaySession | undefined;
+  readonly tunnels: TunnelSummary | undefined;
+  /** Texts that may appear in no record: keys and tokens. */
+  readonly secrets: readonly string[];
 }
 
 /** Runs the agent in a fresh sandbox; every resource is gone when this returns. */
@@ -127,6 +135,8 @@ async function playAgent(
   const { agent, model, effort } = prepared.request;
   const scratch = await mkdtemp(join(tmpdir(), 'm4b-attempt-'));
   try {
+    const login = environment.login === undefined ? undefined : await loginOf(environment, prepared);
+    const secrets = [...environment.providers.map(({ apiKey }) => apiKey), ...(login?.secrets ?? [])];
     const database = await databaseFor(environment.sandbox, prepared, scratch);
     const spent = new AbortController();
     const session = `${runId}/${n}`;
@@ -138,6 +148,15 @@ async function playAgent(
           skills: prepared.context.skills,
           ...(environment.budget === undefined ? {} : { budget: environment.budget }),
           ...(environment.prices === undefined ? {} : { prices: environment.prices }),
+          ...(login === undefined
+            ? {}
+            : {
+                tunnels: {
+                  hosts: agent.login!.hosts,
+                  logPath: join(folder, 'egress.jsonl'),
+                  ...environment.login,
+                },
+              }),
           onBudgetSpent: (reason) => spent.abort(reason),
           ...(environment.recorder === undefined ? {} : { recording: environment.recorder.session(session) }),
           ...(replay === undefined ? {} : { replay, onReplayMismatch: (reason) => spent.abort(reason) }),
@@ -148,6 +167,7 @@ async function playAgent(
       effort,
       instruction: prepared.context.instruction,
       ...(environment.provider === undefined ? {} : { provider: environment.provider }),
+      ...(login === undefined ? {} : { usesLogin: true }),
       ...(prepared.queryText === undefined ? {} : { sqlText: prepared.queryText }),
       ...(agent.isHandedTheAnswer ? { answerFile: await answerCsv(prepared, scratch) } : {}),
     };
@@ -159,7 +179,7 @@ async function playAgent(
       attemptFolder: folder,
       sandbox: environment.sandbox,
       inputs,
-      secrets: environment.providers.map(({ apiKey }) => apiKey),
+      secrets,
     });
     await using sandbox = await environment.sandbox.prepare({
       inputs,
@@ -177,6 +197,7 @@ async function playAgent(
       command: launch.command,
       environment: launch.environment,
       ...(launch.stdin === undefined ? {} : { stdin: launch.stdin }),
+      ...(login === undefined ? {} : { homeFiles: login.files }),
       stdoutPath,
       stderrPath: join(folder, 'stderr.txt'),
       signal: signal === undefined ? spent.signal : AbortSignal.any([signal, spent.signal]),
@@ -189,14 +210,25 @@ async function playAgent(
       maxTotalBytes: maxOutputBytes,
     });
     const hasOutput = copied.files.some((file) => file.path === 'output.csv');
+    const transcript = await agent.readTranscript(stdoutPath);
+    const tunnels = await gateway?.endTunnels();
     const mismatch = replay?.mismatch ?? null;
     const verdict: AttemptVerdict =
       mismatch !== null
         ? { class: 'infrastructure', reason: mismatch }
         : outcome.endedBy === 'abort' && spent.signal.aborted && !signal?.aborted
           ? { class: 'agent', reason: String(spent.signal.reason) }
-          : verdictOf({ needsModel: agent.needsModel, outcome, gateway: gateway?.summary(), hasOutput });
-    const transcript = await agent.readTranscript(stdoutPath);
+          : verdictOf({
+              needsModel: agent.needsModel,
+              outcome,
+              hasOutput,
+              ...(tunnels === undefined
+                ? { gateway: gateway?.summary() }
+                : {
+                    gateway: undefined,
+                    login: { tunnels: tunnels.opened, errors: readingOf(transcript).errors },
+                  }),
+            });
     const markers = canaries?.markers ?? [];
     const summary = gateway?.summary();
     return {
@@ -210,6 +242,8 @@ async function playAgent(
       copied,
       setupSeconds,
       replay,
+      tunnels,
+      secrets,
     };
   } finally {
     await rm(scratch, { recursive: true, force: true });
@@ -291,14 +325,20 @@ async function judge(
     prepared,
     transcript,
     markers: played.markers,
-    secrets: environment.providers.map(({ apiKey }) => apiKey),
+    secrets: played.secrets,
     evaluation,
   });
   const trace = readingOf(transcript);
   const fileHash = (name: string): Promise<string | null> => sha256File(join(folder, name)).catch(() => null);
   const base = emptyAttempt(n, clock.startedAt, prepared, environment);
   const logText = await readTextIfPresent(join(folder, 'gateway.jsonl'));
-  const egress = environment.gates?.egress(logText, base.allowedHosts, prepared.request.agent.needsModel);
+  const { tunnels } = played;
+  const egress = environment.gates?.egress(
+    logText,
+    base.allowedHosts,
+    prepared.request.agent.needsModel,
+    ...(tunnels === undefined ? [] : [{ log: await readTextIfPresent(join(folder, 'egress.jsonl')) }]),
+  );
   const attempt: Attempt = {
     ...base,
     seconds: {
@@ -321,17 +361,17 @@ async function judge(
       gateway === undefined
         ? null
         : { requests: gateway.requests, refused: gateway.refused, failed: gateway.failed },
-    tokens: gateway === undefined ? null : { ...gateway.tokens },
+    // In tunnels nobody counts; there is the CLI's own word only.
+    tokens: gateway === undefined || tunnels !== undefined ? null : { ...gateway.tokens },
     agentTokens: trace.tokens === undefined ? null : { ...trace.tokens },
-    skill: {
-      placed: prepared.context.skills.map((skill) => skill.name),
-      offered: [...(gateway?.skillsOffered ?? [])],
-      opened: [...(gateway?.skillsOpened ?? [])],
-      source: 'gateway',
-    },
+    skill: skillRecord(prepared, played),
     hostedToolsRemoved: [...(gateway?.hostedToolsRemoved ?? [])],
-    cost: gateway?.cost ?? null,
+    cost: tunnels === undefined ? (gateway?.cost ?? null) : null,
     replay: replayRecord(environment, played),
+    login:
+      tunnels === undefined
+        ? null
+        : { provider: prepared.request.agent.login!.provider, ...tunnels, hosts: [...tunnels.hosts] },
     integrity: {
       canaries: played.canaries?.passed ?? null,
       lint: lint?.passed ?? null,
@@ -347,6 +387,7 @@ async function judge(
       canary: await fileHash('canary.json'),
       lint: await fileHash('lint.json'),
       transcript: await fileHash('transcript.json'),
+      egress: await fileHash('egress.jsonl'),
       instruction: sha256(prepared.context.instruction),
       evaluation: evaluation === null ? null : sha256(`${JSON.stringify(evaluation, null, 2)}\n`),
     },
@@ -355,6 +396,26 @@ async function judge(
   };
   await writeJsonAtomic(join(folder, 'attempt.json'), attempt);
   return { attempt, evaluation: verdict.class === 'judged' ? evaluation : null };
+}
+
+/** The user's login as far as it may come into a sandbox. */
+function loginOf({ limits }: RunEnvironment, { request: { agent } }: PreparedCell): Promise<LoginMaterial> {
+  if (agent.login !== undefined) return agent.login.read({ now: new Date(), seconds: limits.timeoutSeconds });
+  throw loginNotOffered(agent.name);
+}
+
+/** Skills as the gateway saw them in requests, or with a login of the CLI as its own trace tells. */
+function skillRecord(
+  { context }: PreparedCell,
+  { gateway, tunnels, transcript }: PlayedAgent,
+): Attempt['skill'] {
+  const placed = context.skills.map((skill) => skill.name);
+  if (tunnels !== undefined) {
+    const { offered, opened } = attestedSkills(transcript, context.skills);
+    return { placed, offered: [...offered], opened: [...opened], source: 'attested' };
+  }
+  const { skillsOffered = [], skillsOpened = [] } = gateway ?? {};
+  return { placed, offered: [...skillsOffered], opened: [...skillsOpened], source: 'gateway' };
 }
 
 function replayRecord({ player }: RunEnvironment, { replay, gateway }: PlayedAgent): Attempt['replay'] {

@@ -70,6 +70,12 @@ export function dataUseOf(environment: RunEnvironment, prepared: PreparedCell): 
   if (!agent.needsModel) return { provider: null, attestation: null, allowed: true };
   if (environment.player !== undefined)
     return { provider: 'cassette', attestation: 'nothing is sent: the answers are recorded', allowed: true };
+  if (environment.login !== undefined) {
+    const name = agent.login?.provider ?? 'no provider';
+    const service = { name, baseUrl: `https://${agent.login?.hosts[0] ?? 'unknown.invalid'}` };
+    const { attestation, allowed } = mayReceive(service, dataset.class, environment.attestations);
+    return { provider: `${name} (subscription login)`, attestation, allowed };
+  }
   const judged = environment.providers.map((provider) =>
     mayReceive(provider, dataset.class, environment.attestations),
   );

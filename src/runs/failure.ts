@@ -12,6 +12,21 @@ export interface AttemptFacts {
   readonly outcome: CommandOutcome;
   readonly gateway: GatewaySummary | undefined;
   readonly hasOutput: boolean;
+  /** For a CLI that signs in by itself: tunnels that reached its provider, and errors that its trace tells. */
+  readonly login?: { readonly tunnels: number; readonly errors: readonly string[] };
+}
+
+/** How CLIs word that their service, and not the agent, is at fault (keys, rate limits, overload, connections). */
+const SERVICE_ERROR =
+  /invalid api key|fix external api key|authentication|unauthorized|oauth|log ?in again|please run \/login|rate.?limit|usage limit|overloaded|(?<!\d)(401|403|429|5\d\d|529)(?!\d)|econn|enotfound|connection (error|failed|refused)/i;
+
+function loginVerdict({ outcome, hasOutput, login }: AttemptFacts): AttemptVerdict | undefined {
+  if (login === undefined) return undefined;
+  if (login.tunnels === 0) return { class: 'infrastructure', reason: 'no tunnel reached the model service' };
+  if (outcome.endedBy !== null || (outcome.exitCode === 0 && hasOutput)) return undefined;
+  const error = login.errors.find((text) => SERVICE_ERROR.test(text));
+  if (error === undefined) return undefined;
+  return { class: 'infrastructure', reason: `the model service failed: ${error.slice(0, 200)}` };
 }
 
 /**
@@ -39,6 +54,8 @@ export function verdictOf(facts: AttemptFacts): AttemptVerdict {
     if (answered <= 0 && ended)
       return { class: 'agent', reason: 'the agent ended without reaching its model' };
   }
+  const byLogin = loginVerdict(facts);
+  if (byLogin !== undefined) return byLogin;
   switch (outcome.endedBy) {
     case 'time':
       return { class: 'agent', reason: 'time limit reached' };

@@ -80,10 +80,14 @@ export interface LintRequest {
 export interface RunGates {
   armCanaries(request: CanaryRequest): Promise<ArmedCanaries>;
   lint(request: LintRequest): Promise<LintReport>;
-  /** Judges the text of `gateway.jsonl`, undefined where there is none. */
+  /**
+   * Judges the text of `gateway.jsonl`, and for a CLI that signs in by itself that of `egress.jsonl`; undefined where
+   * there is none.
+   */
   egress(
     log: string | undefined,
     allowedHosts: readonly string[],
     needsModel: boolean,
+    login?: { readonly log: string | undefined },
   ): { readonly passed: boolean; readonly problems: readonly string[] };
 }

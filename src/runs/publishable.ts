@@ -17,7 +17,11 @@ export function unpublishableReasons(
       `schema ${result.cell.schema} is not proven to hold the same (${result.presentation?.reasons[0] ?? 'never verified'})`,
     );
   if (result.status === 'unjudged') reasons.push('only infrastructure failures happened');
-  if (result.cell.condition === 'with-skill' && result.tokens !== null && result.skill.offered.length === 0) {
+  if (
+    result.cell.condition === 'with-skill' &&
+    (result.tokens !== null || result.login !== null) &&
+    result.skill.offered.length === 0
+  ) {
     reasons.push('the skill was not offered to the model');
   }
   const { canaries, lint, egress, hostedToolCalls = [] } = result.integrity;

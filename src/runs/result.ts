@@ -40,6 +40,18 @@ const replaySchema = z.object({
   mismatch: z.string().nullable(),
 });
 
+/** A run whose CLI signed in by itself and spoke to its provider through tunnels that nobody looks into. */
+const loginSchema = z.object({
+  provider: z.string(),
+  /** Tunnels that reached the provider, were refused, and came to nothing. */
+  opened: z.number().int().nonnegative(),
+  refused: z.number().int().nonnegative(),
+  failed: z.number().int().nonnegative(),
+  sentBytes: z.number(),
+  receivedBytes: z.number(),
+  hosts: z.array(z.string()),
+});
+
 /** `attempt.json`: written last and atomically; an attempt folder without it is debris. */
 export const attemptSchema = z.object({
   schemaVersion: z.literal(1),
@@ -81,6 +93,8 @@ export const attemptSchema = z.object({
   cost: z.number().nullable().default(null),
   /** Null: its answers came from a model. */
   replay: replaySchema.nullable().default(null),
+  /** Null: the gateway saw every request. */
+  login: loginSchema.nullable().default(null),
   /** Hosts of the providers that the gateway was given. */
   allowedHosts: z.array(z.string()).default([]),
   /** Null: not run. */
@@ -108,6 +122,7 @@ export const attemptSchema = z.object({
     canary: z.string().nullable().default(null),
     lint: z.string().nullable().default(null),
     transcript: z.string().nullable().default(null),
+    egress: z.string().nullable().default(null),
   }),
   reward: z.number().nullable(),
 });
@@ -158,6 +173,7 @@ export const resultSchema = z.object({
     limits: attemptSchema.shape.limits,
   }),
   replay: attemptSchema.shape.replay,
+  login: attemptSchema.shape.login,
   dataUse: z.object({
     provider: z.string().nullable(),
     attestation: z.string().nullable(),

@@ -206,6 +206,7 @@ function resultOf(
       limits: last.limits,
     },
     replay: last.replay,
+    login: last.login,
     dataUse,
     hashes: {
       instruction: prepared.cell.hashes.instruction,

@@ -3,7 +3,14 @@ import { join, posix } from 'node:path';
 import { M4BenchError } from '../support/errors.js';
 import { packageRoot } from '../support/home.js';
 import type { CommandSpec, InputMount, SandboxLimits } from './sandbox.js';
-import { INSIDE_INIT, INSIDE_LIMITS, INSIDE_NODE, INSIDE_SOCKET, TOOLS_BIN } from './tools.js';
+import {
+  INSIDE_HOME_FILES,
+  INSIDE_INIT,
+  INSIDE_LIMITS,
+  INSIDE_NODE,
+  INSIDE_SOCKET,
+  TOOLS_BIN,
+} from './tools.js';
 
 export const INSIDE_WORK = '/work';
 export const INSIDE_HOME = '/home/agent';
@@ -38,6 +45,8 @@ export interface BubblewrapLayout {
   readonly etcFolder: string;
   /** Host file with the limits, for programs inside. */
   readonly limitsFile: string;
+  /** Host folder with the files of the home, where a command has some. */
+  readonly homeFilesFolder?: string;
   readonly inputs: readonly InputMount[];
   readonly tools: readonly InputMount[];
   readonly gatewaySocket: string | undefined;
@@ -213,6 +222,7 @@ export function bubblewrapOptions(layout: BubblewrapLayout, command: CommandSpec
     '--symlink',
     '../tools/bin/duckdb',
     `${TOOLS_BIN}/duckdb`,
+    ...(layout.homeFilesFolder === undefined ? [] : ['--ro-bind', layout.homeFilesFolder, INSIDE_HOME_FILES]),
     ...(layout.gatewaySocket === undefined ? [] : ['--ro-bind', layout.gatewaySocket, INSIDE_SOCKET]),
     '--bind',
     layout.workFolder,
@@ -303,6 +313,7 @@ export function innerCommand(layout: BubblewrapLayout, command: readonly string[
     '--status-fd',
     String(DESCRIPTORS.initStatus),
     ...(layout.gatewaySocket === undefined ? [] : ['--forward', String(INSIDE_PORT), INSIDE_SOCKET]),
+    ...(layout.homeFilesFolder === undefined ? [] : ['--home', INSIDE_HOME_FILES]),
     '--',
     ...command,
   ];

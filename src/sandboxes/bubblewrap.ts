@@ -38,7 +38,7 @@ import { seccompFilter } from './seccomp.js';
 import { readStatus, startFailure } from './status.js';
 import { supervise } from './supervise.js';
 import { toolMounts } from './tools.js';
-import { fillWorkFolder } from './work-folder.js';
+import { fillWorkFolder, layOutHomeFiles } from './work-folder.js';
 
 const run = promisify(execFile);
 
@@ -220,7 +220,9 @@ class BubblewrapRun implements PreparedSandbox {
     this.#hasRun = true;
     // An earlier command may have shut its own folder; the folder around it keeps others out.
     await chmod(this.layout.workFolder, 0o755);
-    const { child, bubblewrapStatus, initStatus } = this.#spawn(command);
+    const homeFilesFolder = await layOutHomeFiles(this.folder, command.homeFiles);
+    const layout = homeFilesFolder === undefined ? this.layout : { ...this.layout, homeFilesFolder };
+    const { child, bubblewrapStatus, initStatus } = this.#spawn(layout, command);
     let inner: { readonly pid: number; readonly startTime: string | null } | undefined;
     bubblewrapStatus.on('record', ({ 'child-pid': pid }: Record<string, unknown>) => {
       if (typeof pid === 'number') inner = { pid, startTime: startTimeOf(pid) };
@@ -259,15 +261,18 @@ class BubblewrapRun implements PreparedSandbox {
       return outcome;
     } finally {
       this.#running = undefined;
+      if (homeFilesFolder !== undefined) await removeTree(homeFilesFolder);
     }
   }
 
-  #spawn(command: CommandSpec): {
+  #spawn(
+    layout: BubblewrapLayout,
+    command: CommandSpec,
+  ): {
     child: ChildProcess;
     bubblewrapStatus: ReturnType<typeof readStatus>;
     initStatus: ReturnType<typeof readStatus>;
   } {
-    const { layout } = this;
     const filter = layout.hasSeccomp ? openSync(join(this.folder, 'seccomp'), 'r') : undefined;
     try {
       const child = spawn(

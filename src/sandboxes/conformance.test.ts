@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -124,6 +133,29 @@ describe.each(candidates)('$name: the contract', ({ sandbox }) => {
       expect((await play(prepared, ['cat', 'instruction.md'])).stdout).toBe('do itmore\n');
       // A file put in now could be led elsewhere by a link.
       await expect(prepared.addWorkFiles(workFiles)).rejects.toMatchObject({ code: 'SANDBOX_BUSY' });
+    });
+  });
+
+  it('puts files into the home of one command, for the agent alone, and keeps none of them', async () => {
+    const homeFiles = [{ path: '.cli/auth.json', content: { text: 'token' } }];
+    const look = [
+      '/bin/sh',
+      '-c',
+      'cat ~/.cli/auth.json; stat -c %a ~/.cli/auth.json; echo new > ~/.cli/auth.json',
+    ];
+    await withSandbox(sandbox, {}, async (prepared) => {
+      expect((await play(prepared, look, { homeFiles })).stdout).toBe('token600\n');
+      expect(existsSync(join(folderOf(prepared), 'home-files'))).toBe(false);
+      if (sandbox.isIsolated)
+        expect((await play(prepared, ['cat', '/home/agent/.cli/auth.json'])).stdout).toBe('');
+      const { files } = await prepared.copyOut(
+        join(folder, `home-${sandbox.kind}-${randomBytes(4).toString('hex')}`),
+        {
+          maxFileBytes: 1e6,
+          maxTotalBytes: 1e6,
+        },
+      );
+      expect(files).toEqual([]);
     });
   });
 

@@ -1,6 +1,14 @@
 import { INSIDE_GATEWAY_URL, INSIDE_HOME, INSIDE_PORT, INSIDE_WORK } from './bubblewrap-arguments.js';
 import type { CommandSpec, InputMount, SandboxLimits } from './sandbox.js';
-import { INSIDE_INIT, INSIDE_LIMITS, INSIDE_NODE, INSIDE_SOCKET, TOOLS_BIN, TOOLS_ROOT } from './tools.js';
+import {
+  INSIDE_HOME_FILES,
+  INSIDE_INIT,
+  INSIDE_LIMITS,
+  INSIDE_NODE,
+  INSIDE_SOCKET,
+  TOOLS_BIN,
+  TOOLS_ROOT,
+} from './tools.js';
 
 /** Where init tells how the command ended: a socket of the host, since no descriptor can be handed in. */
 export const INSIDE_STATUS = `${TOOLS_ROOT}/status.sock`;
@@ -19,6 +27,8 @@ export interface ContainerLayout {
   readonly uid: number;
   readonly workFolder: string;
   readonly limitsFile: string;
+  /** Host folder with the files of the home, where a command has some. */
+  readonly homeFilesFolder?: string;
   readonly statusSocket: string;
   /** Host file with a system call filter beside the engine's own; undefined where there is none for this processor. */
   readonly filterFile: string | undefined;
@@ -93,6 +103,7 @@ export function containerArguments(layout: ContainerLayout, command: CommandSpec
     ...readOnly(layout.limitsFile, INSIDE_LIMITS),
     ...readOnly(layout.statusSocket, INSIDE_STATUS),
     ...(layout.filterFile === undefined ? [] : readOnly(layout.filterFile, INSIDE_FILTER)),
+    ...(layout.homeFilesFolder === undefined ? [] : readOnly(layout.homeFilesFolder, INSIDE_HOME_FILES)),
     ...(layout.gatewaySocket === undefined ? [] : readOnly(layout.gatewaySocket, INSIDE_SOCKET)),
     ...layout.inputs.flatMap(({ source, target }) => readOnly(source, target)),
     ...['--workdir', INSIDE_WORK],
@@ -105,6 +116,7 @@ export function containerArguments(layout: ContainerLayout, command: CommandSpec
       : ['/usr/bin/python3', '-I', '-S', `${TOOLS_ROOT}/tools/filter.py`, INSIDE_FILTER]),
     ...[INSIDE_NODE, INSIDE_INIT, '--status-socket', INSIDE_STATUS],
     ...(layout.gatewaySocket === undefined ? [] : ['--forward', String(INSIDE_PORT), INSIDE_SOCKET]),
+    ...(layout.homeFilesFolder === undefined ? [] : ['--home', INSIDE_HOME_FILES]),
     '--',
     ...command.command,
   ];

@@ -28,7 +28,7 @@ import { seccompFilter } from './seccomp.js';
 import { readStatus, startFailure } from './status.js';
 import { supervise } from './supervise.js';
 import { toolMounts } from './tools.js';
-import { fillWorkFolder } from './work-folder.js';
+import { fillWorkFolder, layOutHomeFiles } from './work-folder.js';
 
 const run = promisify(execFile);
 
@@ -161,10 +161,18 @@ class ContainerRun implements PreparedSandbox {
     await chmod(this.layout.workFolder, 0o755);
     const name = `m4b-${randomBytes(6).toString('hex')}`;
     const socketPath = join(this.folder, `${name.slice(4)}.s`);
+    const homeFilesFolder = await layOutHomeFiles(this.folder, command.homeFiles);
     const channel = await statusSocket(socketPath);
+    const layout = {
+      ...this.layout,
+      name,
+      statusSocket: socketPath,
+      ...(homeFilesFolder === undefined ? {} : { homeFilesFolder }),
+    };
     try {
-      return await this.#play(command, name, socketPath, readStatus(channel.source));
+      return await this.#play(command, layout, readStatus(channel.source));
     } finally {
+      if (homeFilesFolder !== undefined) await removeTree(homeFilesFolder);
       this.#running = undefined;
       channel.close();
       await this.#engine(['rm', '--force', '--volumes', name]).catch(() => {});
@@ -173,14 +181,11 @@ class ContainerRun implements PreparedSandbox {
 
   async #play(
     command: CommandSpec,
-    name: string,
-    socketPath: string,
+    layout: ContainerLayout,
     status: ReturnType<typeof readStatus>,
   ): Promise<CommandOutcome> {
-    const words = [
-      ...this.engine.globalWords,
-      ...containerArguments({ ...this.layout, name, statusSocket: socketPath }, command),
-    ];
+    const { name } = layout;
+    const words = [...this.engine.globalWords, ...containerArguments(layout, command)];
     const child: ChildProcess = spawn(this.engine.program, words, {
       cwd: '/',
       env: this.engine.environment,

@@ -30,7 +30,7 @@ import type {
 import { readStatus, startFailure } from './status.js';
 import { supervise } from './supervise.js';
 import { nodeFolder, toolsFolder } from './tools.js';
-import { fillWorkFolder } from './work-folder.js';
+import { fillWorkFolder, layOutHomeFiles } from './work-folder.js';
 
 const PRLIMIT = '/usr/bin/prlimit';
 const INIT_STATUS = 3;
@@ -127,6 +127,7 @@ class ProcessRun implements PreparedSandbox {
     // An earlier command may have shut its own folder.
     await chmod(this.workPath, 0o755);
     const { limits } = this.spec;
+    const homeFilesFolder = await layOutHomeFiles(this.folder, command.homeFiles);
     const bounded = existsSync(PRLIMIT)
       ? [PRLIMIT, `--fsize=${limits.workBytes}:${limits.workBytes}`, '--core=0:0']
       : [];
@@ -136,6 +137,7 @@ class ProcessRun implements PreparedSandbox {
       join(toolsFolder(), 'init.mjs'),
       '--status-fd',
       String(INIT_STATUS),
+      ...(homeFilesFolder === undefined ? [] : ['--home', homeFilesFolder]),
       '--',
       ...command.command.map((word) => this.#relocated(word)),
     ];
@@ -180,6 +182,7 @@ class ProcessRun implements PreparedSandbox {
       return outcome;
     } finally {
       this.#running = undefined;
+      if (homeFilesFolder !== undefined) await removeTree(homeFilesFolder);
     }
   }
 

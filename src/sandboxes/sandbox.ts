@@ -49,6 +49,8 @@ export interface CommandSpec {
    */
   readonly environment: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** Files put into the private home before the command starts, readable by the agent alone (mode 0600). */
+  readonly homeFiles?: readonly WorkFile[];
   /** Host files outside the work folder that receive the streams; the agent cannot reach them. */
   readonly stdoutPath: string;
   readonly stderrPath: string;

@@ -99,7 +99,7 @@ export async function withSandbox<Result>(
 export async function play(
   prepared: PreparedSandbox,
   command: readonly string[],
-  more: Partial<Pick<CommandSpec, 'environment' | 'stdin' | 'signal'>> = {},
+  more: Partial<Pick<CommandSpec, 'environment' | 'stdin' | 'signal' | 'homeFiles'>> = {},
 ): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), 'm4bench-streams-'));
   try {

@@ -11,6 +11,8 @@ export const INSIDE_NODE = `${TOOLS_BIN}/node`;
 export const INSIDE_INIT = `${TOOLS_ROOT}/tools/init.mjs`;
 /** Limits of the sandbox, for programs that can adapt to them. */
 export const INSIDE_LIMITS = `${TOOLS_ROOT}/sandbox-limits.json`;
+/** Files that init copies into the home. */
+export const INSIDE_HOME_FILES = `${TOOLS_ROOT}/home-files`;
 export const INSIDE_SOCKET = `${TOOLS_ROOT}/gateway.sock`;
 
 /** Host folder of the programs that run inside. */

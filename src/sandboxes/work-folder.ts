@@ -46,3 +46,19 @@ export async function fillWorkFolder(
     if (owner !== undefined) await chown(join(workFolder, folder), owner, owner);
   }
 }
+
+/**
+ * Lays out the files of a command's home in `<folder>/home-files`, from which init copies them; undefined when there
+ * are none. The folder around it keeps everyone else out. Remove it when the command has ended.
+ */
+export async function layOutHomeFiles(
+  folder: string,
+  files: readonly WorkFile[] | undefined,
+): Promise<string | undefined> {
+  if (files === undefined || files.length === 0) return undefined;
+  const place = join(folder, 'home-files');
+  await mkdir(place, { mode: 0o755 });
+  await chmod(place, 0o755);
+  await fillWorkFolder(place, files, undefined);
+  return place;
+}

@@ -64,6 +64,10 @@ export interface PlayOptions {
   /** Default: with the skill. */
   readonly hasSkill?: boolean;
   readonly gateway?: Partial<GatewayOptions>;
+  /** Beside those of the launch. */
+  readonly workFiles?: readonly WorkFile[];
+  readonly homeFiles?: readonly WorkFile[];
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** A folder with a task database, from which agents are run in bubblewrap behind a gateway. */
@@ -123,10 +127,11 @@ export class SandboxedRuns implements AsyncDisposable {
       },
     });
     const launch = await launchAt(sandbox.workPath, sandbox.gatewayUrl);
-    await sandbox.addWorkFiles(launch.workFiles);
+    await sandbox.addWorkFiles([...launch.workFiles, ...(options.workFiles ?? [])]);
     const outcome = await sandbox.execute({
       command: launch.command,
-      environment: launch.environment,
+      environment: { ...launch.environment, ...options.environment },
+      ...(options.homeFiles === undefined ? {} : { homeFiles: options.homeFiles }),
       ...(launch.stdin === undefined ? {} : { stdin: launch.stdin }),
       stdoutPath: path('trace.jsonl'),
       stderrPath: path('stderr.txt'),
