@@ -6,16 +6,16 @@ import { type Packed, packCampaign } from '../../src/evidence/pack.js';
 import { lineageSchema, sanitisationSchema } from '../../src/evidence/package-manifest.js';
 import { loadRuleset } from '../../src/evidence/ruleset.js';
 import { verifyPackage } from '../../src/evidence/verify.js';
-import { type DemoCampaign, demoCampaign, demoFolder } from './demo-campaign.js';
 import { type DemoFacts, demoFacts, findings, packageFiles } from './independent-scanner.js';
 import { type PlantedLeak, plantedLeaks } from './planted-leaks.js';
+import { demoFolder, type PlayedCampaign, playedCampaign } from './played-campaign.js';
 
 const demo = demoFolder();
 if (demo === undefined)
   console.warn('Evidence of the open demo is skipped: it is not present (M4BENCH_TEST_DATA).');
 
 describe.skipIf(demo === undefined)('a public package of a campaign on the open demo', () => {
-  let campaign: DemoCampaign;
+  let campaign: PlayedCampaign;
   let facts: DemoFacts;
   let leaks: readonly PlantedLeak[];
   let packed: Packed;
@@ -27,7 +27,7 @@ describe.skipIf(demo === undefined)('a public package of a campaign on the open 
     const ids = [...facts.patients];
     const times = [...facts.times].filter((time) => time.length === 19);
     leaks = plantedLeaks({ id: () => ids.pop()!, time: () => times.splice(times.length >> 1, 1)[0]! });
-    campaign = await demoCampaign('planted', {
+    const cast = {
       'no-skill': {
         trace: [{ type: 'thread.started' }, ...leaks.map(({ event }) => event), { type: 'turn.completed' }],
         output: `stay_id,meld\n${ids
@@ -37,7 +37,8 @@ describe.skipIf(demo === undefined)('a public package of a campaign on the open 
         stderr: `warning: stay ${ids[0]}\n`,
       },
       'with-skill': { trace: [], output: undefined, failedStarts: 1 },
-    });
+    };
+    campaign = await playedCampaign('planted', cast, 'demo');
     packed = await packCampaign({
       home: campaign.home,
       campaign: 'planted',

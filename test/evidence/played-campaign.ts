@@ -10,6 +10,7 @@ import { freezePlan, planCampaign } from '../../src/campaigns/plan.js';
 import { runCampaign } from '../../src/campaigns/run.js';
 import { openDataset } from '../../src/datasets/dataset.js';
 import { importDataset } from '../../src/datasets/import.js';
+import { synthesizeDataset } from '../../src/datasets/synthesize.js';
 import { CellPreparation, type PreparedCell } from '../../src/runs/prepare.js';
 import type { RunEnvironment } from '../../src/runs/run.js';
 import { sandboxOf } from '../../src/sandboxes/sandboxes.js';
@@ -35,21 +36,27 @@ export interface ScriptedAgent {
   readonly failedStarts?: number;
 }
 
-/** A temporary home folder with the demo and one campaign, made by agents that do as they are told. */
-export interface DemoCampaign extends AsyncDisposable {
+/** A temporary home folder with a dataset and one campaign, made by agents that do as they are told. */
+export interface PlayedCampaign extends AsyncDisposable {
   readonly home: Home;
   readonly folder: string;
 }
 
-/** One run per agent (trials of one cell each), on `mimic-meld-24h-raw`, without isolation. */
-export async function demoCampaign(
+/** Which agent plays which condition. */
+export type Cast = Readonly<Record<'no-skill' | 'with-skill', ScriptedAgent>>;
+
+/** One run per condition on `mimic-meld-24h-raw`, without isolation; on the open demo, or on a few generated stays. */
+export async function playedCampaign(
   name: string,
-  agents: Readonly<Record<'no-skill' | 'with-skill', ScriptedAgent>>,
-): Promise<DemoCampaign> {
+  cast: Cast,
+  data: 'demo' | 'synthetic',
+): Promise<PlayedCampaign> {
   const root = await mkdtemp(join(tmpdir(), 'm4bench-evidence-test-'));
   const home = homeAt(root);
-  await importDataset(home, { name: 'mimic-iv-demo', from: demoFolder()!, verify: false });
-  await playCampaign(home, name, agents);
+  if (data === 'demo')
+    await importDataset(home, { name: 'mimic-iv-demo', from: demoFolder()!, verify: false });
+  else await synthesizeDataset(home, { kind: 'mimic-iv', stays: 30, seed: '1' });
+  await playCampaign(home, name, cast, `mimic-iv-${data}`);
   return {
     home,
     folder: join(home.campaigns, name),
@@ -58,15 +65,11 @@ export async function demoCampaign(
 }
 
 /** Plays a further campaign in the same home folder. */
-export async function playCampaign(
-  home: Home,
-  name: string,
-  agents: Readonly<Record<'no-skill' | 'with-skill', ScriptedAgent>>,
-): Promise<void> {
-  const dataset = await openDataset(home, 'mimic-iv-demo');
+export async function playCampaign(home: Home, name: string, cast: Cast, data: string): Promise<void> {
+  const dataset = await openDataset(home, data);
   const preparation = new CellPreparation(home);
   const cells: PreparedCell[] = [];
-  for (const [condition, script] of Object.entries(agents)) {
+  for (const [condition, script] of Object.entries(cast)) {
     cells.push(
       await preparation.prepare({
         task: await findTask('mimic-meld-24h-raw'),
