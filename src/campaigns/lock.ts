@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { M4BenchError, systemCodeOf } from '../support/errors.js';
 import { writeJsonAtomic } from '../support/files.js';
 import { isRunning, startTimeOf } from '../support/process-tree.js';
+import { refuseImported } from './imported.js';
 
 const ownerSchema = z.object({
   pid: z.number().int(),
@@ -38,13 +39,14 @@ interface Held {
  * On another machine a process cannot be looked up: its lock counts as abandoned when its file is not touched for a
  * while, measured by this machine's own monotonic clock.
  *
- * Throws `CAMPAIGN_LOCKED`.
+ * Throws `CAMPAIGN_LOCKED`, and `CAMPAIGN_IMPORTED` for one that others made.
  */
 export async function lockCampaign(
   root: string,
   name: string,
   options: LockOptions = {},
 ): Promise<AsyncDisposable> {
+  refuseImported(root, name);
   const folder = join(root, 'lock');
   const heartbeat = options.heartbeatMilliseconds ?? 5000;
   const patience = options.patienceMilliseconds ?? 4 * heartbeat;

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Dataset, openDataset, parquetPath } from '../datasets/dataset.js';
 import type { DuckSession } from '../duck/session.js';
 import { identifier, literal } from '../duck/sql.js';
@@ -88,8 +89,8 @@ export async function datasetsToGuard(
 ): Promise<readonly Dataset[]> {
   const datasets: Dataset[] = [];
   for (const { name, contentHash } of wanted) {
-    const dataset = existsSync(home.datasets)
-      ? await openDataset(home, name).catch(() => undefined)
+    const dataset = existsSync(join(home.datasets, name, 'dataset.json'))
+      ? await openDataset(home, name)
       : undefined;
     if (dataset === undefined || dataset.contentHash !== contentHash) {
       throw new M4BenchError(

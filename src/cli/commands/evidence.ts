@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import { Command, Option } from 'commander';
+import { type ImportedCampaign, importPackage } from '../../evidence/import-package.js';
+import { importPublished } from '../../evidence/import-published.js';
 import { type Packed, packCampaign } from '../../evidence/pack.js';
 import { loadRuleset, type PackageMode, packageModes } from '../../evidence/ruleset.js';
 import { saltFrom, termsFrom } from '../../evidence/secret-file.js';
 import { signJournal } from '../../evidence/sign-journal.js';
 import { makeKeyPair, readPrivateKey, readPublicKey } from '../../evidence/signing.js';
 import { type Verification, verifyPackage } from '../../evidence/verify.js';
+import { M4BenchError, messageOf } from '../../support/errors.js';
 import { encodeSegment } from '../../support/ids.js';
 import { cleanForTerminal } from '../../support/terminal.js';
 import { type CliContext, contextOf } from '../context.js';
@@ -17,6 +21,7 @@ export function evidenceCommand(): Command {
     .description('publish runs without patients, and check what others published')
     .addCommand(packCommand())
     .addCommand(verifyCommand())
+    .addCommand(importCommand())
     .addCommand(signCommand())
     .addCommand(keyCommand());
 }
@@ -163,4 +168,53 @@ function keyCommand(): Command {
       context.say(`private key ${path} (keep it), public key ${publicKeyPath} (publish it)`);
       context.json({ privateKey: path, publicKey: publicKeyPath });
     });
+}
+
+function importCommand(): Command {
+  return new Command('import')
+    .description(
+      'make a read-only campaign of a package, or of runs in the layout of the published benchmark',
+    )
+    .argument('<source>', 'a package (.tar.zst), or an archive or folder of published runs')
+    .option('--name <name>', 'name of the campaign (default: that of the package, or of the file or folder)')
+    .option('--published', 'the source is of the published benchmark, and no package of m4bench')
+    .addHelpText(
+      'after',
+      '\nExample:\n  m4bench evidence import tonight-public.tar.zst && m4bench analyze tonight',
+    )
+    .action(async (source: string, options: { name?: string; published?: boolean }, command: Command) => {
+      const context = contextOf(command);
+      const path = resolve(source);
+      const imported = await importSource(context, path, options);
+      for (const { name, runs, notes, folder } of imported) {
+        for (const note of notes) context.say(cleanForTerminal(note));
+        context.say(cleanForTerminal(`campaign ${name}: ${runs} runs, read-only, at ${folder}`));
+      }
+      context.say(`next: m4bench analyze ${imported.map(({ name }) => name).join(' ')}`);
+      context.json({ campaigns: imported });
+    });
+}
+
+async function importSource(
+  { home }: CliContext,
+  path: string,
+  { name, published }: { readonly name?: string; readonly published?: boolean },
+): Promise<readonly ImportedCampaign[]> {
+  const isFolder = await isDirectory(path);
+  if (isFolder || published)
+    return importPublished(home, path, name ?? basename(path).replace(/\.tar.*$/, ''));
+  return [await importPackage(home, path, await loadRuleset(), name)];
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (thrown) {
+    throw new M4BenchError(
+      'EVIDENCE_UNREADABLE',
+      `Cannot read ${path}: ${messageOf(thrown)}.`,
+      'Name a package, or an archive or folder of published runs.',
+      { cause: thrown },
+    );
+  }
 }
