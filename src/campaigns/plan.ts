@@ -51,6 +51,8 @@ export const planSchema = z.object({
   sandbox: z.string(),
   timeoutSeconds: z.number(),
   setup: setupSchema.optional(),
+  /** Stands for a setup that names folders of a machine, in published plans. */
+  setupHash: z.string().optional(),
   /** What it will be analysed for, frozen before the first run. */
   analysis: analysisPlanSchema.optional(),
   /** DuckDB version that built databases and references. */
@@ -110,7 +112,13 @@ export function planOf(parts: PlanParts): CampaignPlan {
     cells: [...parts.cells],
     runs: parts.runs.map((run) => ({ runId: runIdOf(parts.cells[run.cell]!, run.trial), ...run })),
   };
-  return { ...body, planHash: hashOf(body) };
+  return { ...body, planHash: planHashOf(body) };
+}
+
+/** The hash that freezes a plan. The setup enters by its own hash, so that a plan can be published without it. */
+export function planHashOf(body: Omit<CampaignPlan, 'planHash'>): string {
+  const { setup, setupHash = setup === undefined ? undefined : hashOf(setup), ...rest } = body;
+  return hashOf(setupHash === undefined ? rest : { ...rest, setupHash });
 }
 
 export interface PlanOptions {
@@ -169,7 +177,7 @@ export async function readPlan(home: Home, name: string): Promise<CampaignPlan |
     );
   }
   const { planHash, ...body } = parsed.data;
-  if (hashOf(body) !== planHash) {
+  if (planHashOf(body) !== planHash) {
     throw new M4BenchError(
       'PLAN_CHANGED',
       `${path} was changed after it was frozen.`,

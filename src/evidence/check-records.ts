@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { auditRun } from '../audit/audit-run.js';
 import { recordJson, recordText } from '../audit/record-files.js';
-import { planSchema } from '../campaigns/plan.js';
+import { planHashOf, planSchema } from '../campaigns/plan.js';
 import { type Attempt, attemptSchema, type RunResult, resultSchema } from '../runs/result.js';
 import { hashOf } from '../support/hashing.js';
 import { type JournalEvidence, readPackagedJournal } from './journal-evidence.js';
@@ -216,7 +216,7 @@ async function checkPlan(
     return;
   }
   const { planHash, ...body } = parsed.data;
-  if (hashOf(body) !== planHash || planHash !== manifest.planHash)
+  if (planHashOf(body) !== planHash || planHash !== manifest.planHash)
     add('PLAN_INVALID', 'campaign.json', 'it is not the plan of this package');
   const missing = body.runs.map(({ runId }) => runId).filter((runId) => !packaged.has(runId));
   const told = new Set(manifest.runs.missing);

@@ -68,6 +68,11 @@ export function sanitisingWalk(
   };
 }
 
+/** The same walk for a record that people wrote: a plan. */
+export function reviewedWalk(walk: RecordWalk): RecordWalk {
+  return { ...walk, text: (text) => walk.text(text, 'reviewed') };
+}
+
 /** A record as this project writes it: indented, with a final newline. */
 export function recordText(value: Json): string {
   return `${JSON.stringify(value, null, 2)}\n`;

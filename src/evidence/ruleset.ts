@@ -28,6 +28,8 @@ const ruleSchema = z.strictObject({
   replacement: z.string().regex(/^<[a-z]+>$/),
   /** Also looked for in a finished package. */
   forbidden: z.boolean(),
+  /** Does not hold for texts that people wrote and reviewed. */
+  only_agents: z.boolean().default(false),
 });
 const rulesFile = z.strictObject({ version: z.number().int(), rules: z.array(ruleSchema).min(1) });
 
@@ -71,6 +73,7 @@ export interface Rule {
   readonly patterns: readonly RegExp[];
   readonly replacement: string;
   readonly forbidden: boolean;
+  readonly onlyAgents: boolean;
 }
 
 /** A column that identifies somebody, and where all of its values stand. */
@@ -141,8 +144,9 @@ export async function loadRuleset(options: RulesetOptions = {}): Promise<Ruleset
   return {
     version: `${rules.version}.${artifacts.version}`,
     sha256: sha256(Buffer.concat(texts)),
-    rules: rules.rules.map(({ patterns, flags, ...rule }) => ({
+    rules: rules.rules.map(({ patterns, flags, only_agents, ...rule }) => ({
       ...rule,
+      onlyAgents: only_agents,
       patterns: patterns.map((pattern) => compiled(rulesPath, rule.id, pattern, flags)),
     })),
     identifiers,

@@ -46,7 +46,7 @@ function rulesIn(
   sanitiser: TextSanitiser,
   runIds: ReadonlySet<string>,
 ): readonly string[] {
-  if (path.endsWith('.json')) return rulesInRecord(text, sanitiser, runIds);
+  if (path.endsWith('.json')) return rulesInRecord(text, sanitiser, runIds, path === 'campaign.json');
   if (path.endsWith('.jsonl'))
     return text.split('\n').flatMap((line) => (line === '' ? [] : rulesInRecord(line, sanitiser, runIds)));
   // Rows of a private package are looked through for what identifies; that they are a table is known.
@@ -66,6 +66,7 @@ function rulesInRecord(
   text: string,
   sanitiser: TextSanitiser,
   runIds: ReadonlySet<string>,
+  isReviewedRecord = false,
 ): readonly string[] {
   let value: Json;
   try {
@@ -77,7 +78,12 @@ function rulesInRecord(
   const look = (part: string, register: Register): string => {
     const segments = part.startsWith('runs/') ? part.split('/') : [part];
     for (const segment of segments)
-      rules.push(...sanitiser.forbiddenIn(runIds.has(segment) ? readablePart(segment) : segment, register));
+      rules.push(
+        ...sanitiser.forbiddenIn(
+          runIds.has(segment) ? readablePart(segment) : segment,
+          isReviewedRecord ? 'reviewed' : register,
+        ),
+      );
     return part;
   };
   const names = sanitiser.context.databases.flatMap((database) => database.names);

@@ -9,7 +9,7 @@ import type { Guard } from './guard.js';
 import { packagedJournal } from './journal-evidence.js';
 import type { OriginRecord, PackageEntry, RunLineage } from './package-manifest.js';
 import { writePrivateOutput } from './private-output.js';
-import { type Json, recordText, sanitisingWalk, walkRecord } from './record-sanitiser.js';
+import { type Json, recordText, reviewedWalk, sanitisingWalk, walkRecord } from './record-sanitiser.js';
 import { type ArtifactPolicy, type PackageMode, policyOf, type Ruleset } from './ruleset.js';
 import type { PackagedRun } from './run-table.js';
 import { journalSignatureName } from './signing.js';
@@ -97,15 +97,23 @@ function policyFor(ruleset: Ruleset, path: string): ArtifactPolicy {
   );
 }
 
-/** The plan stands by its hash, so it is published as it is or not at all. */
+/**
+ * The plan stands by its hash, so it is published as it is or not at all; but its setup, which may name folders of this
+ * machine, can be left out: it enters the plan's hash by its own.
+ */
 async function stagePlan(
   { guard, source, folder }: StageRequest,
   staged: Staged,
   plan: NonNullable<CampaignSource['plan']>,
 ): Promise<void> {
   const exempt = runIdsOf(source);
-  const hits = new Map<string, number>();
-  walkRecord(plan as unknown as Json, sanitisingWalk(guard.sanitiser, hits, exempt));
+  const rulesIn = (value: unknown): ReadonlyMap<string, number> => {
+    const hits = new Map<string, number>();
+    walkRecord(value as Json, reviewedWalk(sanitisingWalk(guard.sanitiser, hits, exempt)));
+    return hits;
+  };
+  const { setup, ...rest } = plan;
+  const hits = new Map(rulesIn(rest));
   for (const runId of exempt) addHits(hits, guard.sanitiser.sanitise(readablePart(runId), 'prose').hits);
   const [rule] = hits.keys();
   if (rule !== undefined) {
@@ -115,7 +123,10 @@ async function stagePlan(
       'Look for names of people, machines or folders in the names of the campaign, its models and its datasets.',
     );
   }
-  await addFile(folder, staged, 'campaign.json', recordText(plan as unknown as Json));
+  const inSetup = setup === undefined ? new Map<string, number>() : rulesIn(setup);
+  noteHits(staged, 'campaign.json', inSetup);
+  const published = inSetup.size === 0 ? plan : { ...rest, setupHash: hashOf(setup) };
+  await addFile(folder, staged, 'campaign.json', recordText(published as unknown as Json));
 }
 
 async function stageJournal({ guard, source, folder }: StageRequest, staged: Staged): Promise<void> {

@@ -2,7 +2,7 @@ import type { DatabaseIdentifiers } from './ruleset.js';
 
 /**
  * Prose is what the agent says, code what it writes to be run, where lists of numbers are at home; reviewed is a text of
- * the benchmark, whose tables are thresholds.
+ * the benchmark, whose tables are thresholds, or a plan.
  */
 export type Register = 'prose' | 'code' | 'reviewed';
 

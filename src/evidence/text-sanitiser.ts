@@ -52,6 +52,7 @@ export class TextSanitiser {
   }
 
   private spansOf(rule: Rule, text: string, register: Register, depth: number): readonly Span[] {
+    if (rule.onlyAgents && register === 'reviewed') return [];
     switch (rule.kind) {
       case 'pattern':
         return apart(rule.patterns.flatMap((pattern) => matchSpans(text, pattern)));

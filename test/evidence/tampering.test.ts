@@ -1,7 +1,12 @@
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readCampaignRows } from '../../src/analysis/read-campaign.js';
+import type { RunSet } from '../../src/analysis/run-set.js';
+import { lockCampaign } from '../../src/campaigns/lock.js';
+import { campaignFolder, readPlan } from '../../src/campaigns/plan.js';
 import { writeArchive } from '../../src/evidence/archive-writer.js';
+import { importPackage } from '../../src/evidence/import-package.js';
 import { packCampaign } from '../../src/evidence/pack.js';
 import { manifestSchema, type PackageManifest } from '../../src/evidence/package-manifest.js';
 import { recordText } from '../../src/evidence/record-sanitiser.js';
@@ -273,5 +278,37 @@ describe('packing', () => {
     await expect(packCampaign({ ...options(), out: 'x.zip' })).rejects.toMatchObject({
       code: 'EVIDENCE_NAME',
     });
+  });
+});
+
+describe('importing', () => {
+  test('makes a read-only campaign that gives the same numbers', async () => {
+    const imported = await importPackage(campaign.home, archive, ruleset, 'copy');
+    expect(imported).toMatchObject({ name: 'copy', runs: 2 });
+    const [original, copy] = await Promise.all(
+      ['forged', 'copy'].map((name) => readCampaignRows(campaignFolder(campaign.home, name).root)),
+    );
+    const numbers = ({ rows }: RunSet): unknown => rows.map(({ artifactBytes: _bytes, ...row }) => row);
+    expect(numbers(copy!)).toEqual(numbers(original!));
+    expect(copy!.records[0]).toMatchObject({ plannedRuns: 2, missingRuns: [], unexpectedRuns: [] });
+    expect((await readPlan(campaign.home, 'copy'))?.planHash).toBe(
+      (await readPlan(campaign.home, 'forged'))?.planHash,
+    );
+    await expect(lockCampaign(campaignFolder(campaign.home, 'copy').root, 'copy')).rejects.toMatchObject({
+      code: 'CAMPAIGN_IMPORTED',
+    });
+    await expect(importPackage(campaign.home, archive, ruleset, 'copy')).rejects.toMatchObject({
+      code: 'CAMPAIGN_EXISTS',
+    });
+  });
+
+  test('is refused for a package that is not good, and leaves nothing behind', async () => {
+    const bytes = await readFile(archive);
+    const cut = join(campaign.home.root, 'cut.tar.zst');
+    await writeFile(cut, bytes.subarray(0, bytes.length - 40));
+    await expect(importPackage(campaign.home, cut, ruleset, 'cut')).rejects.toMatchObject({
+      code: 'EVIDENCE_NOT_GOOD',
+    });
+    expect((await readdir(campaign.home.campaigns)).sort()).toEqual(['copy', 'forged']);
   });
 });
