@@ -12,6 +12,7 @@ import { writeAnalysisFiles } from '../../analysis/write-analysis.js';
 import { campaignFolder, freezePlan, planCampaign } from '../../campaigns/plan.js';
 import { readResults, runCampaign } from '../../campaigns/run.js';
 import { type Dataset, openDataset } from '../../datasets/dataset.js';
+import { type DatabaseKind, databaseKinds } from '../../datasets/source-schema.js';
 import { synthesizeDataset } from '../../datasets/synthesize.js';
 import { CellPreparation, type PreparedCell } from '../../runs/prepare.js';
 import type { Sandbox } from '../../sandboxes/sandbox.js';
@@ -26,7 +27,6 @@ import { campaignLog } from '../campaign-view.js';
 import { type CliContext, contextOf } from '../context.js';
 import { wholeNumber } from '../options.js';
 
-const syntheticName = 'mimic-iv-synthetic';
 const seed = 'quickstart';
 /** Which of a task's two queries stands for which condition. */
 const queryOf = { 'no-skill': 'naive.sql', 'with-skill': 'skilled.sql' } as const;
@@ -35,13 +35,15 @@ const queryOf = { 'no-skill': 'naive.sql', 'with-skill': 'skilled.sql' } as cons
 export function quickstartCommand(): Command {
   return new Command('quickstart')
     .description('the main job on generated data: a few tasks, two conditions, no model needed')
-    .option('--stays <n>', 'ICU stays to generate', wholeNumber('--stays', 20), 120)
+    .option('--stays <n>', 'ICU stays of each database to generate', wholeNumber('--stays', 20), 200)
     .action(async (options: { stays: number }, command: Command) => {
       const context = contextOf(command);
       const started = performance.now();
-      const dataset = await syntheticDataset(context, options.stays);
+      const datasets = new Map<DatabaseKind, Dataset>();
+      for (const kind of databaseKinds)
+        datasets.set(kind, await syntheticDataset(context, kind, options.stays));
       const sandbox = await usableSandbox(context);
-      const cells = await prepareCells(context, dataset, sandbox);
+      const cells = await prepareCells(context, datasets, sandbox);
       const environment = {
         sandbox,
         providers: [],
@@ -112,13 +114,14 @@ async function writeReport(
 }
 
 /** The generated dataset; one with another number of stays or seed is kept, since the user may have made it. */
-async function syntheticDataset(context: CliContext, stays: number): Promise<Dataset> {
-  if (existsSync(join(context.home.datasets, syntheticName, 'dataset.json'))) {
-    context.progress.done(`using the ${syntheticName} dataset that is there`);
-    return openDataset(context.home, syntheticName);
+async function syntheticDataset(context: CliContext, kind: DatabaseKind, stays: number): Promise<Dataset> {
+  const name = `${kind}-synthetic`;
+  if (existsSync(join(context.home.datasets, name, 'dataset.json'))) {
+    context.progress.done(`using the ${name} dataset that is there`);
+    return openDataset(context.home, name);
   }
-  context.progress.update(`generating ${stays} synthetic ICU stays`);
-  return synthesizeDataset(context.home, { kind: 'mimic-iv', stays, seed, progress: context.progress });
+  context.progress.update(`generating ${stays} synthetic ICU stays for ${name}`);
+  return synthesizeDataset(context.home, { kind, stays, seed, progress: context.progress });
 }
 
 /** bubblewrap where it works; else a plain process, with a warning. */
@@ -132,7 +135,7 @@ async function usableSandbox(context: CliContext): Promise<Sandbox> {
 
 async function prepareCells(
   context: CliContext,
-  dataset: Dataset,
+  datasets: ReadonlyMap<DatabaseKind, Dataset>,
   sandbox: Sandbox,
 ): Promise<readonly PreparedCell[]> {
   const agent = agentNamed('sql', { environment: process.env, userHome: homedir() });
@@ -148,7 +151,7 @@ async function prepareCells(
           task,
           condition,
           protocol,
-          dataset,
+          dataset: datasets.get(task.database)!,
           agent,
           cliVersion: null,
           rootfsDigest: sandbox.rootfsDigest,
