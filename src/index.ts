@@ -10,6 +10,7 @@ export { rewardByTaskAndCondition, skillDeltas, skillEffect } from './analysis/s
 export { type Table, toCsv, toMarkdown, toText } from './analysis/tables.js';
 // Campaigns and analysis.
 export { readIndex } from './campaigns/campaign-index.js';
+export { type CoordinateOptions, coordinateCampaign } from './campaigns/coordinate.js';
 export {
   type JournalLine,
   type JournalReading,
@@ -17,7 +18,18 @@ export {
   readJournal,
 } from './campaigns/journal.js';
 export { type CampaignPlan, freezePlan, planCampaign, readPlan } from './campaigns/plan.js';
-export { readResults, runCampaign } from './campaigns/run.js';
+export { loadProfile, type Profile, profileNames } from './campaigns/profile.js';
+export {
+  type CampaignEvent,
+  type CampaignLimits,
+  type CampaignOutcome,
+  type RunCampaignOptions,
+  readResults,
+  runCampaign,
+} from './campaigns/run.js';
+export { folderStore, type RunStore } from './campaigns/run-store.js';
+export { type CampaignStatus, campaignStatus } from './campaigns/status.js';
+export { type WorkQueueOptions, workQueue } from './campaigns/worker.js';
 // Concepts and references: derived tables and the tables outputs are scored against.
 export { type BuildConceptsOptions, type BuiltConcept, buildConcepts } from './concepts/build.js';
 export { type Concept, loadConcepts } from './concepts/concept.js';

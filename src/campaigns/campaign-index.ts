@@ -60,7 +60,7 @@ export async function entryOf(
 }
 
 /** Tokens and money over all attempts: each was paid for, also those that do not count. */
-async function spentOn(runFolder: string, result: RunResult): Promise<ResultEntry['spent']> {
+export async function spentOn(runFolder: string, result: RunResult): Promise<ResultEntry['spent']> {
   let tokens = 0;
   let cost = 0;
   for (const { n } of result.attempts) {

@@ -92,7 +92,9 @@ async function hasLiveOwner(folder: string): Promise<boolean> {
   try {
     owner = JSON.parse(await readFile(join(folder, OWNER_FILE), 'utf8')) as Partial<FolderOwner>;
   } catch {
-    return Date.now() - lstatSync(folder).ctimeMs < NEWBORN_MILLISECONDS;
+    const found = lstatSync(folder, { throwIfNoEntry: false });
+    // Removed meanwhile by its owner or by another cleaner: nothing is left to do.
+    return found === undefined || Date.now() - found.ctimeMs < NEWBORN_MILLISECONDS;
   }
   if (typeof owner.pid !== 'number') return false;
   try {

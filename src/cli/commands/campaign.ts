@@ -5,6 +5,7 @@ import { type Table, toText } from '../../analysis/tables.js';
 import type { CampaignBudget } from '../../campaigns/budget.js';
 import { readIndex } from '../../campaigns/campaign-index.js';
 import { type Wish, wish } from '../../campaigns/control.js';
+import { coordinateCampaign } from '../../campaigns/coordinate.js';
 import type { CampaignEstimate } from '../../campaigns/estimate.js';
 import { type CampaignPlan, campaignFolder, freezePlan } from '../../campaigns/plan.js';
 import { type CampaignLimits, type CampaignOutcome, readResults, runCampaign } from '../../campaigns/run.js';
@@ -27,8 +28,15 @@ import { type CliContext, contextOf } from '../context.js';
 import { wholeNumber } from '../options.js';
 import { dollars } from '../run-setup.js';
 import { addAuditCommand } from './audit.js';
+import {
+  campaignWorkerCommand,
+  type QueueOptions,
+  sayTroubleOnce,
+  storeOf,
+  withQueueOptions,
+} from './campaign-worker.js';
 
-interface ScheduleOptions {
+interface ScheduleOptions extends QueueOptions {
   readonly parallel: number;
   readonly providerParallel?: number;
   readonly sandboxParallel?: number;
@@ -41,8 +49,13 @@ interface ScheduleOptions {
 
 /** Adds the options that say how fast and how far a campaign runs; they are not part of its plan. */
 function withScheduleOptions(command: Command): Command {
-  return command
-    .option('--parallel <n>', 'runs at once', wholeNumber('--parallel'), 1)
+  return withQueueOptions(command)
+    .option(
+      '--parallel <n>',
+      'runs at once; with --queue over all workers (1: as many as they take)',
+      wholeNumber('--parallel'),
+      1,
+    )
     .option(
       '--provider-parallel <n>',
       'runs at once that use the model provider',
@@ -155,6 +168,20 @@ async function schedule(
   const index = await readIndex(campaignFolder(context.home, plan.name), plan);
   const done = [...index.values()].filter(({ status }) => status === 'judged').length;
   using live = context.isLive ? new LiveView(plan, process.stderr, done) : undefined;
+  const onEvent = live?.onEvent ?? campaignLog(context.progress, plan, done);
+  if (options.queue !== undefined) {
+    return await coordinateCampaign({
+      url: options.queue,
+      home: context.home,
+      plan,
+      store: await storeOf(context, plan.name, options),
+      ...(options.parallel > 1 ? { parallel: options.parallel } : {}),
+      budget: budgetOf(options),
+      onEvent,
+      onTrouble: sayTroubleOnce(context),
+      signal: context.signal,
+    });
+  }
   return await runCampaign({
     home: context.home,
     plan,
@@ -162,7 +189,7 @@ async function schedule(
     environment: setup.environment,
     limits: limitsOf(options),
     budget: budgetOf(options),
-    onEvent: live?.onEvent ?? campaignLog(context.progress, plan, done),
+    onEvent,
     signal: context.signal,
   });
 }
@@ -328,6 +355,7 @@ export function campaignCommand(): Command {
   campaign.addCommand(
     wishCommand('stop', 'stop', 'end a running campaign when the runs under way have ended'),
   );
+  campaign.addCommand(campaignWorkerCommand());
   addAuditCommand(campaign);
   return campaign;
 }
