@@ -12,7 +12,7 @@ export default defineConfig({
   publicDir: false,
   logLevel: 'warn',
   build: {
-    outDir: process.env.M4BENCH_VIEWER_OUT ?? join(folder, '..', '..', '..', 'dist', 'viewer'),
+    outDir: join(folder, '..', '..', '..', 'dist', 'viewer'),
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: Number.MAX_SAFE_INTEGER,

@@ -212,8 +212,8 @@ function GridControls(props: GridControlsProps) {
         />
       </label>
       {choosable.map(({ column, values }) => (
-        <label key={column} for={`${id}-${column}`}>
-          {props.columns[column]!.header}{' '}
+        <span key={column} class="choice-of">
+          <label for={`${id}-${column}`}>{props.columns[column]!.header}</label>{' '}
           <select
             id={`${id}-${column}`}
             value={props.choices[column] ?? ''}
@@ -226,7 +226,7 @@ function GridControls(props: GridControlsProps) {
               </option>
             ))}
           </select>
-        </label>
+        </span>
       ))}
       <output class="count">
         {props.shown === props.rows.length
