@@ -28,3 +28,8 @@ export async function readAssets(
     );
   }
 }
+
+/** The style sheet without its fonts, for a page that is one small file. */
+export function styleWithoutFonts(assets: Readonly<Record<AssetName, Buffer>>): string {
+  return assets['viewer.css'].toString('utf8').replace(/@font-face\s*\{[^}]*\}/g, '');
+}

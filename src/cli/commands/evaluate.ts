@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { columnTable, componentText, confusionTable } from '../../analysis/evaluation-tables.js';
 import { toText } from '../../analysis/tables.js';
@@ -6,8 +6,10 @@ import { chooseDataset } from '../../datasets/dataset.js';
 import { evaluateOutput } from '../../evaluation/evaluate.js';
 import type { Evaluation } from '../../evaluation/evaluation.js';
 import { openReference } from '../../references/build.js';
-import { writeJsonAtomic } from '../../support/files.js';
+import { writeFileAtomic, writeJsonAtomic } from '../../support/files.js';
 import { findTask } from '../../tasks/load-tasks.js';
+import { readAssets, styleWithoutFonts } from '../../viewer/assets.js';
+import { evaluationHtml } from '../../viewer/pages/evaluation.js';
 import { type CliContext, contextOf } from '../context.js';
 
 /** `m4bench evaluate TASK OUTPUT`: scores a file a person or an agent made. */
@@ -19,6 +21,7 @@ export function evaluateCommand(): Command {
     .option('--dataset <name>', 'dataset the output was made on; default: the fullest one present')
     .option('--reference <file>', 'score against this file instead')
     .option('--scores-only', 'skip mismatch kinds and confusion tables')
+    .option('--html <file>', 'write the verdict as one page without rows of the data')
     .option(
       '--examples <file>',
       'write five rows per column that do not match, for your eyes only (mode 0600)',
@@ -31,7 +34,13 @@ export function evaluateCommand(): Command {
       async (
         taskName: string,
         output: string,
-        options: { dataset?: string; reference?: string; scoresOnly?: boolean; examples?: string },
+        options: {
+          dataset?: string;
+          reference?: string;
+          scoresOnly?: boolean;
+          html?: string;
+          examples?: string;
+        },
         command: Command,
       ) => {
         const context = contextOf(command);
@@ -68,6 +77,13 @@ export function evaluateCommand(): Command {
           }),
         );
         if (evaluation.errorKind === null && options.scoresOnly !== true) sayDiagnosis(context, evaluation);
+        if (options.html !== undefined) {
+          // The name only: where it lies on this machine is nobody else's business.
+          const subject = `${basename(output)} against ${dataset?.name ?? options.reference}${dataset?.verified === false ? ' (UNVERIFIED data)' : ''}`;
+          const style = styleWithoutFonts(await readAssets());
+          await writeFileAtomic(resolve(options.html), evaluationHtml({ evaluation, subject, style }));
+          context.say(`page: ${options.html}`);
+        }
         if (options.examples !== undefined) {
           // Rows of the reference: for this user only (promise P7).
           await writeJsonAtomic(resolve(options.examples), examples, { mode: 0o600 });

@@ -8,6 +8,38 @@ import { GridIsland } from './island.js';
 import { Scroll } from './scroll.js';
 import { Text } from './text.js';
 
+/** The numbers of a verdict in one line. */
+export function Scores({
+  reward,
+  rewardRobust,
+  evaluation,
+}: {
+  readonly reward: number | null;
+  readonly rewardRobust: number | null;
+  readonly evaluation: Evaluation | null;
+}) {
+  const scores: readonly (readonly [string, string, number | null])[] = [
+    ['reward', 'reward', reward],
+    ['rewardRobust', 'robust reward', rewardRobust],
+    ['keyF1', 'key F1', evaluation?.keyF1 ?? null],
+    ['keyPrecision', 'key precision', evaluation?.keyPrecision ?? null],
+    ['keyRecall', 'key recall', evaluation?.keyRecall ?? null],
+    ['orderedNmae', 'nMAE on matched keys', evaluation?.orderedNmae ?? null],
+    ['truthRows', 'reference rows', evaluation?.truthRows ?? null],
+    ['outputRows', 'output rows', evaluation?.outputRows ?? null],
+  ];
+  return (
+    <dl class="scores">
+      {scores.map(([name, label, value], index) => (
+        <div key={name} class={index === 0 ? 'first' : undefined}>
+          <dt>{label}</dt>
+          <dd data-number={name}>{formatCell(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 /** The verdict on one output: what went wrong in words, then every column, its mismatches and its confusion. */
 export function EvaluationView({
   evaluation,

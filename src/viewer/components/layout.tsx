@@ -86,3 +86,31 @@ function Page({ title, site, campaign, place, trail = [], children }: PageProps)
 export function pageHtml(props: PageProps): string {
   return `<!doctype html>\n${renderToString(<Page {...props} />)}\n`;
 }
+
+export interface StandaloneProps {
+  readonly title: string;
+  /** Style sheet, without what would be loaded. */
+  readonly style: string;
+  readonly children: ComponentChildren;
+}
+
+/** One file that is a whole page: no script, nothing loaded. */
+export function standaloneHtml({ title, style, children }: StandaloneProps): string {
+  const page = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{visibleText(title)}</title>
+        {/* Our own style sheet; in a style element only `<` could end it. */}
+        <style dangerouslySetInnerHTML={{ __html: style.replaceAll('<', '\\3c ') }} />
+      </head>
+      <body>
+        <main id="main">{children}</main>
+      </body>
+    </html>
+  );
+  return `<!doctype html>\n${renderToString(page)}\n`;
+}

@@ -6,7 +6,7 @@ import type { RunResult } from '../../runs/result.js';
 import type { AttemptFile } from '../attempt-files.js';
 import type { CampaignView } from '../campaign-view.js';
 import { Badge, Facts } from '../components/bits.js';
-import { EvaluationView } from '../components/evaluation-view.js';
+import { EvaluationView, Scores } from '../components/evaluation-view.js';
 import { pageHtml } from '../components/layout.js';
 import { Scroll } from '../components/scroll.js';
 import { Text, TextBlock } from '../components/text.js';
@@ -55,7 +55,7 @@ export function runHtml({ view, site, result, local }: RunPageProps): string {
           />{' '}
           <State result={result} />
         </p>
-        <Scores result={result} />
+        <Scores reward={result.reward} rewardRobust={result.rewardRobust} evaluation={evaluation} />
         {result.failureReason === null ? null : (
           <p class="failure">
             <b>{result.failureClass === 'agent' ? 'The agent failed' : 'Infrastructure failed'}:</b>{' '}
@@ -101,30 +101,6 @@ function State({ result }: { readonly result: RunResult }) {
         <Badge kind="warn">not publishable</Badge>
       )}
     </>
-  );
-}
-
-function Scores({ result }: { readonly result: RunResult }) {
-  const { evaluation } = result;
-  const scores: readonly (readonly [string, string, number | null])[] = [
-    ['reward', 'reward', result.reward],
-    ['rewardRobust', 'robust reward', result.rewardRobust],
-    ['keyF1', 'key F1', evaluation?.keyF1 ?? null],
-    ['keyPrecision', 'key precision', evaluation?.keyPrecision ?? null],
-    ['keyRecall', 'key recall', evaluation?.keyRecall ?? null],
-    ['orderedNmae', 'nMAE on matched keys', evaluation?.orderedNmae ?? null],
-    ['truthRows', 'reference rows', evaluation?.truthRows ?? null],
-    ['outputRows', 'output rows', evaluation?.outputRows ?? null],
-  ];
-  return (
-    <dl class="scores">
-      {scores.map(([name, label, value], index) => (
-        <div key={name} class={index === 0 ? 'first' : undefined}>
-          <dt>{label}</dt>
-          <dd data-number={name}>{formatCell(value)}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }
 
