@@ -51,7 +51,9 @@ function progressFor(options: GlobalOptions): Progress {
       warn: (text) => process.stderr.write(`warning: ${cleanForTerminal(text)}\n`),
     };
   }
-  const spinner = ora({ stream: process.stderr, discardStdin: false });
+  // `NO_COLOR`, whatever it says (no-color.org).
+  const color = process.env.NO_COLOR ? false : 'cyan';
+  const spinner = ora({ stream: process.stderr, discardStdin: false, color });
   process.once('exit', () => spinner.stop());
   return {
     update: (text) => {

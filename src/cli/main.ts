@@ -7,6 +7,7 @@ import { cleanForTerminal } from '../support/terminal.js';
 import { benchmarkVersion } from '../version.js';
 import { analyzeCommand } from './commands/analyze.js';
 import { campaignCommand } from './commands/campaign.js';
+import { completeCommand, completionCommand } from './commands/completion.js';
 import { conceptsCommand } from './commands/concepts.js';
 import { dataCommand } from './commands/data.js';
 import { doctorCommand } from './commands/doctor.js';
@@ -22,6 +23,7 @@ import { skillsCommand } from './commands/skills.js';
 import { tasksCommand } from './commands/tasks.js';
 import { transcriptCommand } from './commands/transcript.js';
 import { viewCommand } from './commands/view.js';
+import { addHelpExamples } from './help-examples.js';
 import { collectFolder } from './options.js';
 
 /** Exit codes: 0 done, 1 the check or run failed, 2 wrong use or bad input, 130 interrupted. */
@@ -62,15 +64,22 @@ export function buildProgram(): Command {
     viewCommand(),
     sandboxCommand(),
     doctorCommand(),
+    completionCommand(),
   ]) {
     program.addCommand(inheriting(command));
   }
+  program.addCommand(inheriting(completeCommand()), { hidden: true });
+  addHelpExamples(program);
   return program;
 }
 
 /** Sub-commands take the same error handling as the program. */
 function inheriting(command: Command): Command {
-  command.exitOverride().showHelpAfterError('Run with --help for the options.').showSuggestionAfterError();
+  command
+    .exitOverride()
+    .showHelpAfterError('Run with --help for the options.')
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true });
   for (const inner of command.commands) inheriting(inner);
   return command;
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { suggestionFor } from '../support/closest-name.js';
 import { M4BenchError, systemCodeOf } from '../support/errors.js';
 import { readJson } from '../support/files.js';
 import { hashOf } from '../support/hashing.js';
@@ -115,11 +116,12 @@ export async function openDataset(home: Home, name: string): Promise<Dataset> {
   const folder = datasetFolder(home, name);
   const path = join(folder, 'dataset.json');
   if (!existsSync(path)) {
-    const present = (await datasetNames(home)).join(', ') || 'none';
+    const names = await datasetNames(home);
+    const present = names.join(', ') || 'none';
     throw new M4BenchError(
       'DATASET_NOT_FOUND',
       `There is no dataset ${name} under ${home.datasets} (present: ${present}).`,
-      'Make one with "m4bench data import", "data download" or "data synthesize".',
+      `${suggestionFor(name, names)}Make one with "m4bench data import", "data download" or "data synthesize".`,
     );
   }
   const manifest = await readJson(path);
