@@ -28,6 +28,7 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   'campaign pause': ['m4bench campaign pause tonight'],
   'campaign resume': ['m4bench campaign resume tonight'],
   'campaign stop': ['m4bench campaign stop tonight'],
+  'campaign worker': ['m4bench campaign worker tonight --queue redis://queue.example:6379'],
   'campaign audit': ['m4bench campaign audit tonight', 'm4bench campaign audit adhoc --no-rescore'],
   'evidence verify': ['m4bench evidence verify tonight.tar.zst'],
   'evidence sign': ['m4bench evidence sign tonight --key signing-key.pem'],

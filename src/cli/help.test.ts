@@ -27,7 +27,13 @@ const examplesIn = (help: string): readonly string[] =>
   help
     .replace(/ \\\n\s*/g, ' ')
     .split('\n')
-    .flatMap((line) => /^ {2}(m4bench .+)$/.exec(line)?.[1]?.replace(/\s{2,}#.*$/, '') ?? []);
+    .flatMap(
+      (line) =>
+        /^ {2}(m4bench .+)$/
+          .exec(line)?.[1]
+          ?.replace(/\s{2,}#.*$/, '')
+          .split(' && ') ?? [],
+    );
 
 /** Words of a command line; quotes keep blanks together. */
 const wordsOf = (line: string): readonly string[] =>
