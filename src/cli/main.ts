@@ -13,6 +13,7 @@ import { dataCommand } from './commands/data.js';
 import { doctorCommand } from './commands/doctor.js';
 import { evaluateCommand } from './commands/evaluate.js';
 import { evidenceCommand } from './commands/evidence.js';
+import { exportCommand } from './commands/export.js';
 import { quickstartCommand } from './commands/quickstart.js';
 import { referencesCommand } from './commands/references.js';
 import { reportCommand } from './commands/report.js';
@@ -60,6 +61,7 @@ export function buildProgram(): Command {
     campaignCommand(),
     analyzeCommand(),
     evidenceCommand(),
+    exportCommand(),
     reportCommand(),
     viewCommand(),
     sandboxCommand(),

@@ -83,7 +83,8 @@ async function readRuns(
   const results: RunResult[] = [];
   for (const name of names) {
     const plan = await existingPlan(context.home, name);
-    results.push(...(await readResults(context.home, plan)));
+    // An imported campaign may lie under another name than the one it was planned under.
+    results.push(...(await readResults(context.home, { ...plan, name })));
     sets.push(await readCampaignRows(campaignFolder(context.home, name).root, { tasks }));
   }
   if (options.import !== undefined) {
