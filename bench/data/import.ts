@@ -1,0 +1,145 @@
+/**
+ * `npx tsx bench/data/import.ts [--gigabytes 1] [--from DIR] [--layout by-item|as-read]`: imports a release whose `chartevents.csv` is the
+ * demo's, repeated to the size given, and compares with DuckDB's own `COPY (SELECT * FROM read_csv(…)) TO parquet` over the
+ * same bytes. Prints for both the time, the processor time and the peak of memory, and the ratios (1 is as fast
+ * as DuckDB, below 1 slower). Each way runs in a process of its own. `--from` names the folder of the open demo.
+ */
+import { execFile } from 'node:child_process';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { parseArgs, promisify } from 'node:util';
+import { createGunzip } from 'node:zlib';
+import { importDataset } from '../../src/datasets/import.js';
+import type { Layout } from '../../src/datasets/import-tables.js';
+import { DuckSession } from '../../src/duck/session.js';
+import { literal } from '../../src/duck/sql.js';
+import { homeAt, packageRoot } from '../../src/support/home.js';
+
+interface Cost {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  readonly peakBytes: number;
+}
+
+const memoryBytes = 2 * 1024 ** 3;
+const { values } = parseArgs({
+  options: {
+    gigabytes: { type: 'string', default: '1' },
+    from: { type: 'string' },
+    layout: { type: 'string', default: 'by-item' },
+    work: { type: 'string' },
+    way: { type: 'string' },
+  },
+});
+const demo =
+  values.from ??
+  join(process.env.M4BENCH_TEST_DATA ?? join(packageRoot(), '..', 'shared'), 'data', 'mimic-iv-demo');
+
+/** The demo beside a chartevents.csv of the size asked for. */
+async function largeRelease(folder: string, bytes: number): Promise<void> {
+  for (const part of ['hosp', 'icu']) {
+    await mkdir(join(folder, part), { recursive: true });
+    for (const file of await readdir(join(demo, part))) {
+      if (file !== 'chartevents.csv.gz') await copyFile(join(demo, part, file), join(folder, part, file));
+    }
+  }
+  const once = join(folder, 'once.csv');
+  await pipeline(
+    createReadStream(join(demo, 'icu', 'chartevents.csv.gz')),
+    createGunzip(),
+    createWriteStream(once),
+  );
+  const target = join(folder, 'icu', 'chartevents.csv');
+  await copyFile(once, target);
+  const header = await headerLength(once);
+  const size = (await stat(once)).size;
+  for (let written = size; written < bytes; written += size - header) {
+    await pipeline(createReadStream(once, { start: header }), createWriteStream(target, { flags: 'a' }));
+  }
+  await rm(once);
+}
+
+async function headerLength(file: string): Promise<number> {
+  for await (const chunk of createReadStream(file, { end: 4096 })) return (chunk as Buffer).indexOf(10) + 1;
+  throw new RangeError(`${file} is empty.`);
+}
+
+async function ours(release: string, work: string): Promise<void> {
+  await importDataset(homeAt(work), {
+    name: 'bench',
+    kind: 'mimic-iv',
+    from: release,
+    verify: false,
+    threads: 2,
+    memoryBytes,
+    layout: values.layout as Layout,
+  });
+}
+
+/** What a person would write: every file as DuckDB reads it by itself. */
+async function plain(release: string, work: string): Promise<void> {
+  await using session = await DuckSession.open({ memoryBytes, threads: 2, spillFolder: work });
+  for (const part of ['hosp', 'icu']) {
+    for (const file of await readdir(join(release, part))) {
+      const target = join(work, `${part}.${file}.parquet`);
+      await session.run(
+        `copy (select * from read_csv(${literal(join(release, part, file))}, nullstr = ['', 'NULL', 'NA', 'N/A', '___'])) to ${literal(target)} (format parquet, compression zstd)`,
+      );
+    }
+  }
+}
+
+async function apart(way: 'ours' | 'plain', release: string): Promise<Cost> {
+  const work = await mkdtemp(join(dirname(release), `${way}-`));
+  const script = join(packageRoot(), 'bench', 'data', 'import.ts');
+  const words = [
+    '--import',
+    'tsx',
+    script,
+    '--way',
+    way,
+    '--from',
+    release,
+    '--work',
+    work,
+    '--layout',
+    values.layout,
+  ];
+  const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: packageRoot() });
+  await rm(work, { recursive: true, force: true });
+  const cost = JSON.parse(stdout) as Cost;
+  console.log(
+    `${way}: ${cost.seconds.toFixed(1)} s, ${cost.cpuSeconds.toFixed(1)} s of processor time, peak ${(cost.peakBytes / 2 ** 30).toFixed(2)} GiB`,
+  );
+  return cost;
+}
+
+if (values.way !== undefined) {
+  const started = performance.now();
+  await (values.way === 'ours' ? ours : plain)(values.from!, values.work!);
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  const cost: Cost = {
+    seconds: (performance.now() - started) / 1000,
+    cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
+    peakBytes: maxRSS * 1024,
+  };
+  console.log(JSON.stringify(cost));
+} else if (!existsSync(join(demo, 'icu'))) {
+  console.log(`No demo at ${demo}; name it with --from.`);
+} else {
+  const folder = await mkdtemp(join(tmpdir(), 'm4bench-bench-'));
+  try {
+    const release = join(folder, 'release');
+    await largeRelease(release, Number(values.gigabytes) * 1e9);
+    const yardstick = await apart('plain', release);
+    const cost = await apart('ours', release);
+    console.log(
+      `throughput, DuckDB's own = 1: ${(yardstick.seconds / cost.seconds).toFixed(2)} by the clock, ${(yardstick.cpuSeconds / cost.cpuSeconds).toFixed(2)} by processor time (${values.layout})`,
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
