@@ -80,7 +80,7 @@ describe('commands in the documentation', () => {
           const { code, output } = await run(block);
           expect(code, output).toBe(0);
         },
-        120_000,
+        300_000,
       );
     }
   });

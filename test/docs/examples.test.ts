@@ -32,14 +32,14 @@ describe('the examples', () => {
     expect(shown).toContain('20 rows in the reference');
     expect(shown).toContain('# MELD-Na score on the first ICU day');
     expect(shown.trimEnd().split('\n').at(-1)).toBe('.codex/skills/meld-score/SKILL.md');
-  }, 60_000);
+  }, 300_000);
 
   test('campaign.ts plays two cells', async () => {
     const rows = (await example('campaign.ts')).trimEnd().split('\n').slice(1);
     expect(rows).toHaveLength(2);
     for (const row of rows)
       expect(row).toMatch(/^mimic-meld-24h +(no|with)-skill .* reference .* m4bench-1 /);
-  }, 60_000);
+  }, 300_000);
 
   test('score-a-file.ts scores a file', async () => {
     await using session = await DuckSession.open({ threads: 1 });
@@ -54,5 +54,5 @@ describe('the examples', () => {
     );
     await writeFile(output, (await readFile(output, 'utf8')).split('\n')[0]!);
     expect(await example('score-a-file.ts', 'mimic-meld-24h', output)).toContain('strict pass false');
-  }, 60_000);
+  }, 300_000);
 });

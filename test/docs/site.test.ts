@@ -69,7 +69,7 @@ describe('the site', () => {
     for (const name of readdirSync(site, { recursive: true, encoding: 'utf8' }))
       if (name.endsWith('.html') && !name.startsWith('generated/api/'))
         html.set(name, readFileSync(join(site, name), 'utf8'));
-  }, 120_000);
+  }, 300_000);
 
   test('has every page of docs/, with a title of its own', () => {
     const names = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));

@@ -122,7 +122,7 @@ describe('a database and a task of the user', () => {
     expect(naive.reward).toBeGreaterThan(0.5);
     expect(naive.reward).toBeLessThan(1);
     expect(naive.evaluation?.keyF1).toBe(1);
-  }, 120_000);
+  }, 300_000);
 
   test('what the task removes is absent from its database', async () => {
     const query = join(folder, 'peek.sql');
@@ -135,7 +135,7 @@ describe('a database and a task of the user', () => {
     const seen = await readFile(join(attempt, 'output.csv'), 'utf8');
     expect(seen).toContain('cdm.measurement cdm.person cdm.visit_occurrence,');
     expect(seen).not.toContain('results');
-  }, 60_000);
+  }, 300_000);
 
   test('a campaign and its analysis take the own task', async () => {
     const options = [
@@ -151,11 +151,11 @@ describe('a database and a task of the user', () => {
     expect(done).toMatchObject({ ran: 2, unjudged: 0 });
     const analysis = JSON.parse(await call('analyze', 'own', '--json', ...tasks()));
     expect(JSON.stringify(analysis.tables)).toContain(name);
-  }, 90_000);
+  }, 300_000);
 
   test('without a dataset of its kind the contract cannot be checked, and lint says so', async () => {
     const lint = await m4bench(join(folder, 'other-home'), ['tasks', 'lint', '--json', ...tasks()]);
     expect(JSON.parse(lint.stdout).findings).toMatchObject([{ rule: 'database-absent' }]);
     expect(lint.exitCode).toBe(1);
-  }, 30_000);
+  }, 300_000);
 });

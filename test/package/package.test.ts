@@ -44,7 +44,7 @@ beforeAll(async () => {
     await mkdir(dirname(link), { recursive: true });
     await symlink(join(root, 'node_modules', name), link);
   }
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   if (isBuilt) await rm(project, { recursive: true, force: true });
 });
@@ -79,7 +79,7 @@ describe.skipIf(!isBuilt)('the package', () => {
     expect(rewards.length).toBeGreaterThanOrEqual(8);
     expect(rewards).toContain(1);
     expect(existsSync(join(project, '.m4bench', 'campaigns'))).toBe(true);
-  }, 180_000);
+  }, 300_000);
 
   test('has types that a strict project compiles against', async () => {
     await writeFile(
@@ -104,5 +104,5 @@ export { columns, reward, M4BenchError };
         cwd: project,
       },
     ).catch((thrown: { stdout?: string }) => expect(thrown.stdout).toBe(''));
-  }, 120_000);
+  }, 300_000);
 });
