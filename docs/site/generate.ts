@@ -74,7 +74,7 @@ function familySection(name: string, tasks: readonly Task[]): string {
   const tolerance = Object.entries(contract.tolerance).map(([column, value]) => `\`${column}\` ± ${value}`);
   return [
     `## ${titleOf(tasks, name)}`,
-    `${tasks[0]!.kind}; ${tasks[0]!.grain}. ${provenance.text_status.charAt(0).toUpperCase()}${provenance.text_status.slice(1)}.`,
+    `${capital(tasks[0]!.kind)}; ${tasks[0]!.grain}. ${capital(provenance.text_status)}.`,
     table(
       ['Task', 'Database', 'Mode', 'Difficulty', 'Title'],
       tasks.map((task) => [`\`${task.name}\``, task.database, task.mode, task.difficulty, task.title]),
@@ -108,7 +108,7 @@ function errorsPage(sites: readonly ErrorSite[], notes: Readonly<Record<string, 
   return [
     '# Troubleshooting by error code',
     'Every error has a code, one sentence that says what happened and one that says what to do. `--verbose` adds a stack trace. Exit codes: 0 done, 1 the check or run failed, 2 wrong use or bad input, 130 interrupted. `…` stands for what the message fills in.',
-    codes.map((code) => `[${code}](#${code.toLowerCase()})`).join(' · '),
+    errorIndex(sites),
     ...codes.map((code) =>
       errorSection(
         code,
@@ -117,6 +117,24 @@ function errorsPage(sites: readonly ErrorSite[], notes: Readonly<Record<string, 
       ),
     ),
   ].join('\n\n');
+}
+
+/** Codes by the part of the system that first uses them. */
+function errorIndex(sites: readonly ErrorSite[]): string {
+  const home = new Map<string, string>();
+  for (const { code, module } of sites) if (!home.has(code)) home.set(code, module);
+  const modules = [...new Set(home.values())].sort();
+  return table(
+    ['Part', 'Codes'],
+    modules.map((module) => [
+      module,
+      [...home.keys()]
+        .filter((code) => home.get(code) === module)
+        .sort()
+        .map((code) => `[${code}](#${code.toLowerCase()})`)
+        .join(', '),
+    ]),
+  );
 }
 
 function errorSection(code: string, sites: readonly ErrorSite[], note: string | undefined): string {
@@ -185,6 +203,7 @@ function optionsTable(command: Command): string {
   );
 }
 
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const columns = (names: readonly string[]): string => names.map((column) => `\`${column}\``).join(', ');
 const bullets = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n');
 const table = (header: readonly string[], rows: readonly (readonly string[])[]): string =>
