@@ -22,12 +22,7 @@ export {
   openDataset,
   parquetPath,
 } from './datasets/dataset.js';
-export {
-  type DownloadOptions,
-  type DownloadOptions,
-  downloadRelease,
-  downloadRelease,
-} from './datasets/download.js';
+export { type DownloadOptions, downloadRelease } from './datasets/download.js';
 export { type ImportOptions, importDataset } from './datasets/import.js';
 export { type OwnDatabase, readOwnSchema } from './datasets/own-schema.js';
 export { type SynthesizeOptions, synthesizeDataset } from './datasets/synthesize.js';
