@@ -21,7 +21,7 @@ describe('the list of agents', () => {
     const named = (holds: (agent: Agent) => boolean): string[] =>
       agents.filter(holds).map((agent) => agent.name);
     expect(named((agent) => agent.isHandedTheAnswer)).toEqual(['reference']);
-    expect(named((agent) => !agent.needsModel)).toEqual(['sql', 'reference', 'empty']);
+    expect(named((agent) => !agent.needsModel)).toEqual(['sql', 'reference', 'empty', 'hostile']);
   });
 
   test.each(['codx', 'Codex', 'codex-cli'])('for %s the error names codex', (name) => {

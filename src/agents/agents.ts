@@ -8,6 +8,7 @@ import { codexAgent } from './codex.js';
 import { commandAgent } from './command.js';
 import { emptyAgent } from './empty.js';
 import { geminiAgent } from './gemini.js';
+import { hostileAgent } from './hostile.js';
 import { opencodeAgent } from './opencode.js';
 import { piAgent } from './pi.js';
 import { referenceAgent } from './reference.js';
@@ -24,6 +25,7 @@ const AGENTS: Readonly<Record<string, (settings: AgentSettings) => Agent>> = {
   sql: sqlAgent,
   reference: referenceAgent,
   empty: emptyAgent,
+  hostile: hostileAgent,
 };
 
 /** Names of all agents, in the order in which they are listed. */

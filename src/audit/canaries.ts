@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ArmedCanaries, CanaryReport, CanaryRequest } from '../runs/gates.js';
 import type { PreparedSandbox } from '../sandboxes/sandbox.js';
 import { messageOf, systemCodeOf } from '../support/errors.js';
+
 import { sha256 } from '../support/hashing.js';
 import { type Home, packageRoot } from '../support/home.js';
 import { startTimeOf } from '../support/process-tree.js';
-import { runtimeBase } from '../support/runtime-folders.js';
+import { createScratchFolder, runtimeBase } from '../support/runtime-folders.js';
 import {
   checksOf,
   controlsOf,
@@ -147,7 +147,7 @@ async function probeFrom(
     passed: [...part.checks, ...part.controls].every(({ held }) => held),
     ...part,
   });
-  const scratch = await mkdtemp(join(tmpdir(), 'm4bench-canary-'));
+  const scratch = await createScratchFolder('canary');
   try {
     const nonce = randomBytes(16).toString('hex');
     const script = await readFile(join(packageRoot(), 'sandbox-tools', 'canary-probe.mjs'), 'utf8');

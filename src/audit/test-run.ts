@@ -49,6 +49,8 @@ export interface ScriptedRun {
   /** What the model answers. */
   readonly answer?: Readonly<Record<string, unknown>>;
   readonly exitCode?: number;
+  /** Instead of the scripted one. */
+  readonly agent?: Agent;
   /** The agent signs in by itself. */
   readonly login?: AgentLogin;
   readonly condition?: string;
@@ -136,10 +138,10 @@ export async function playRun(run: ScriptedRun): Promise<FinishedRun> {
       condition: run.condition ?? 'with-skill',
       protocol: await loadProtocol('m4bench-1'),
       dataset,
-      agent: scriptedAgent(run, output),
-      cliVersion: '0',
+      agent: run.agent ?? scriptedAgent(run, output),
+      cliVersion: run.agent === undefined ? '0' : null,
       rootfsDigest: run.sandbox.rootfsDigest,
-      effort: 'high',
+      effort: run.agent === undefined ? 'high' : 'auto',
     });
     const trial = run.trial ?? 1;
     const runId = runIdOf(prepared.cell, trial);

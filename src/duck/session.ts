@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createScratchFolder } from '../support/runtime-folders.js';
 import { type DuckDBConnection, DuckDBInstance, type JsonDuckDBType } from './engine.js';
 import { literal } from './sql.js';
 
@@ -38,7 +38,7 @@ export class DuckSession implements AsyncDisposable {
   static async open(options: SessionOptions = {}): Promise<DuckSession> {
     const parent = options.spillFolder ?? tmpdir();
     await mkdir(parent, { recursive: true });
-    const spillFolder = await mkdtemp(join(parent, 'm4bench-spill-'));
+    const spillFolder = await createScratchFolder('spill', parent);
     try {
       const instance = await DuckDBInstance.create(options.path ?? ':memory:', {
         memory_limit: `${Math.floor((options.memoryBytes ?? 2 * 1024 ** 3) / 1024 ** 2)}MiB`,

@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createScratchFolder } from '../support/runtime-folders.js';
 
 /** A private folder (mode 0700) for one evaluation, made when first needed and removed at the end. */
 export class ScratchFolder implements AsyncDisposable {
@@ -9,7 +9,7 @@ export class ScratchFolder implements AsyncDisposable {
 
   /** A path in the folder that no other caller was given. */
   async newPath(extension: string): Promise<string> {
-    this.folder ??= await mkdtemp(join(tmpdir(), 'm4bench-evaluation-'));
+    this.folder ??= await createScratchFolder('evaluation');
     this.files += 1;
     return join(this.folder, `${this.files}.${extension}`);
   }

@@ -25,6 +25,7 @@ export function emptyAttempt(
       backgroundModels: [],
       backgroundTurns: 0,
       routing: [],
+      localModel: null,
     },
     gateway: null,
     tokens: null,

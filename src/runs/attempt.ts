@@ -1,5 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentLaunch, AgentRequest, LoginMaterial } from '../agents/agent.js';
@@ -15,6 +14,7 @@ import type { CassettePlayer, ReplaySession } from '../gateway/cassette-player.j
 import type { CassetteRecorder } from '../gateway/cassette-recorder.js';
 import { Gateway } from '../gateway/gateway.js';
 import type { GatewayBudget, GatewaySummary, Provider } from '../gateway/gateway-types.js';
+import { describeLocalModel, type LocalModel } from '../gateway/local-models.js';
 import type { PriceTable } from '../gateway/prices.js';
 import type { TunnelOptions, TunnelSummary } from '../gateway/tunnels.js';
 import type {
@@ -29,8 +29,9 @@ import { M4BenchError, messageOf } from '../support/errors.js';
 import { readTextIfPresent, writeFileAtomic, writeJsonAtomic } from '../support/files.js';
 import { sha256, sha256File } from '../support/hashing.js';
 import { killPoint } from '../support/kill-point.js';
+import { createScratchFolder } from '../support/runtime-folders.js';
 import { emptyAttempt } from './attempt-record.js';
-import type { Attestation } from './data-use.js';
+import { type Attestation, isLoopback } from './data-use.js';
 import { type AttemptVerdict, verdictOf } from './failure.js';
 import type { CanaryReport, RunGates } from './gates.js';
 import { observedModels } from './observed-models.js';
@@ -122,6 +123,7 @@ interface PlayedAgent {
   readonly setupSeconds: number;
   readonly replay: ReplaySession | undefined;
   readonly tunnels: TunnelSummary | undefined;
+  readonly localModel: LocalModel | null;
   /** Texts that may appear in no record: keys and tokens. */
   readonly secrets: readonly string[];
 }
@@ -133,7 +135,7 @@ async function playAgent(
 ): Promise<PlayedAgent> {
   const setupStarted = performance.now();
   const { agent, model, effort } = prepared.request;
-  const scratch = await mkdtemp(join(tmpdir(), 'm4b-attempt-'));
+  const scratch = await createScratchFolder('attempt');
   try {
     const login = environment.login === undefined ? undefined : await loginOf(environment, prepared);
     const secrets = [...environment.providers.map(({ apiKey }) => apiKey), ...(login?.secrets ?? [])];
@@ -243,6 +245,7 @@ async function playAgent(
       setupSeconds,
       replay,
       tunnels,
+      localModel: await localModelOf(environment, prepared),
       secrets,
     };
   } finally {
@@ -355,6 +358,7 @@ async function judge(
       cliVersion: prepared.request.cliVersion,
       models: [...new Set([...(gateway?.models ?? []), ...trace.models])],
       overrides: [...played.overrides],
+      localModel: played.localModel,
       ...observedModels(gateway?.routes ?? [], prepared.request.model),
     },
     gateway:
@@ -416,6 +420,17 @@ function skillRecord(
   }
   const { skillsOffered = [], skillsOpened = [] } = gateway ?? {};
   return { placed, offered: [...skillsOffered], opened: [...skillsOpened], source: 'gateway' };
+}
+
+/** Asks the server of a local model what it runs, once the agent has used it and it is loaded. */
+function localModelOf(environment: RunEnvironment, { request }: PreparedCell): Promise<LocalModel | null> {
+  const { providers, provider: name, attestations, player } = environment;
+  const provider = providers.find((one) => name === undefined || one.name === name);
+  const isLocal =
+    provider !== undefined &&
+    (isLoopback(provider.baseUrl) || attestations?.get(provider.name)?.kind === 'local');
+  if (!isLocal || player !== undefined || request.model === undefined) return Promise.resolve(null);
+  return describeLocalModel(provider, request.model);
 }
 
 function replayRecord({ player }: RunEnvironment, { replay, gateway }: PlayedAgent): Attempt['replay'] {

@@ -46,6 +46,14 @@ export interface CellRequest {
   readonly queryFile?: string;
 }
 
+/** Names of a transformed schema, for whoever judges what an agent did there. */
+export interface CellCodes {
+  /** Native `schema.table` to `code.code`. */
+  readonly tables: Readonly<Record<string, string>>;
+  /** The reference query in codes, where one exists. */
+  readonly referenceSql: string | undefined;
+}
+
 /** A cell with everything its runs need, built and hashed. */
 export interface PreparedCell {
   readonly cell: Cell;
@@ -55,6 +63,8 @@ export interface PreparedCell {
   readonly reference: Reference;
   /** Whether a transformed schema is proven equal; absent in the native one. */
   readonly verification?: SchemaVerification;
+  /** What a transformed schema calls things; absent in the native one. */
+  readonly codes?: CellCodes;
   readonly relations: readonly AllowedRelation[];
   /** Schemas that exist in the task database even when nothing is left in them. */
   readonly emptySchemas: readonly string[];
@@ -81,7 +91,7 @@ export function schemasOf(dataset: Dataset): readonly string[] {
 /** What the schema decides of a cell. */
 type GivenToCell = Pick<
   PreparedCell,
-  'context' | 'reference' | 'relations' | 'emptySchemas' | 'verification'
+  'context' | 'reference' | 'relations' | 'emptySchemas' | 'verification' | 'codes'
 > &
   Pick<Cell, 'presentation'>;
 
@@ -114,7 +124,7 @@ export class CellPreparation {
     const { task, dataset, protocol, agent, schema = 'native' } = request;
     refuseNativePerturbation(schema, request.perturb ?? []);
     const given = schema === 'native' ? await this.native(request) : await this.presented(request, schema);
-    const { context, reference, relations, emptySchemas, presentation, verification } = given;
+    const { context, reference, relations, emptySchemas, presentation, verification, codes } = given;
     const taskDatabase = await buildTaskDatabase(relations, {
       farmRoot: farmRoot(),
       folder: this.home.taskDatabases,
@@ -152,6 +162,7 @@ export class CellPreparation {
       taskDatabase,
       queryText,
       ...(verification === undefined ? {} : { verification }),
+      ...(codes === undefined ? {} : { codes }),
     };
   }
 
@@ -191,6 +202,7 @@ export class CellPreparation {
       emptySchemas,
       presentation: { seed: lake.presentation.seed, perturb: [...lake.presentation.perturb], dictionaryHash },
       verification: await presented.verification({ key, contentHash: manifest.contentHash }),
+      codes: { tables: names.dictionary.tables, referenceSql: names.referenceSql },
     };
   }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Evaluation } from '../evaluation/evaluation.js';
+import { localModelSchema } from '../gateway/local-models.js';
 import { cellSchema } from './cell.js';
 
 /**
@@ -76,6 +77,8 @@ export const attemptSchema = z.object({
     /** Models that the CLI asked for beside its main one, and their answers. */
     backgroundModels: z.array(z.string()),
     backgroundTurns: z.number().int().nonnegative().default(0),
+    /** What the server of a local model says about it; null where none is local, or none told. */
+    localModel: localModelSchema.nullable().default(null),
     /** Where another model answered than was asked, as `asked -> answered`. */
     routing: z.array(z.string()),
   }),

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -22,6 +22,8 @@ import {
   type Separation,
 } from './bubblewrap-arguments.js';
 import { type CopyOutLimits, copyOutOf } from './copy-out.js';
+import { userNamespaceAdvice } from './host-advice.js';
+import { kernelFile } from './kernel-file.js';
 import { type Rootfs, shortDigest } from './rootfs.js';
 import type {
   CommandOutcome,
@@ -133,23 +135,12 @@ async function findInstallation(): Promise<Installation | SandboxAvailability> {
   }
 }
 
-function kernelSetting(path: string): string | undefined {
-  try {
-    return readFileSync(`/proc/sys/${path}`, 'utf8').trim();
-  } catch {
-    return undefined;
-  }
-}
-
-/** The usual reasons for which a user may not make namespaces, and what lifts each. */
+/** The usual reason for which a user may not make namespaces, and what lifts it. */
 function startRemedy(): string {
-  if (kernelSetting('kernel/apparmor_restrict_unprivileged_userns') === '1')
-    return 'AppArmor forbids unprivileged user namespaces (Ubuntu 23.10 and later): install an AppArmor profile for bwrap, or run: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0';
-  if (kernelSetting('kernel/unprivileged_userns_clone') === '0')
-    return 'Run: sudo sysctl -w kernel.unprivileged_userns_clone=1';
-  if (kernelSetting('user/max_user_namespaces') === '0')
-    return 'Run: sudo sysctl -w user.max_user_namespaces=10000';
-  return 'Inside a container, allow it to create namespaces (for Docker: --security-opt seccomp=unconfined --cap-add SYS_ADMIN), or use --sandbox process.';
+  const { ok, remedy } = userNamespaceAdvice(kernelFile);
+  return ok
+    ? 'Inside a container, allow it to create namespaces (for Docker: --security-opt seccomp=unconfined --cap-add SYS_ADMIN), or use --sandbox process.'
+    : remedy;
 }
 
 /** One sandbox: a host folder with the work folder and the files bubblewrap needs; a fresh tree of namespaces per command. */

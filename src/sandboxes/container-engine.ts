@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { M4BenchError, messageOf } from '../support/errors.js';
 import { startTimeOf } from '../support/process-tree.js';
+import { type Advice, type DockerInfo, dockerAdvice, isVirtualEngine } from './host-advice.js';
 import { type Rootfs, shortDigest } from './rootfs.js';
 import type { SandboxAvailability } from './sandbox.js';
 
@@ -18,6 +19,8 @@ export interface ContainerEngine {
   readonly detail: string;
   /** Whether its containers are processes of this machine, and not of a virtual one. */
   readonly sharesProcesses: boolean;
+  /** Whether it holds what it is asked to hold; docker only. */
+  readonly advice?: Advice;
   /** What the client needs of the user's environment, and nothing else of it. */
   readonly environment: Readonly<Record<string, string>>;
   /** Words between the program and its command. */
@@ -72,12 +75,9 @@ export async function findEngine(
   }
 }
 
-interface EngineInfo {
+interface EngineInfo extends DockerInfo {
   readonly ServerErrors?: readonly string[];
   readonly ServerVersion?: string;
-  readonly CgroupVersion?: string;
-  readonly OperatingSystem?: string;
-  readonly SecurityOptions?: readonly string[];
   readonly version?: { readonly Version?: string };
   readonly host?: { readonly cgroupVersion?: string; readonly security?: { readonly rootless?: boolean } };
 }
@@ -85,17 +85,17 @@ interface EngineInfo {
 function factsOf(
   kind: 'docker' | 'podman',
   info: EngineInfo,
-): Pick<ContainerEngine, 'version' | 'detail' | 'sharesProcesses'> {
+): Pick<ContainerEngine, 'version' | 'detail' | 'sharesProcesses' | 'advice'> {
   const isRootless =
     kind === 'docker'
       ? (info.SecurityOptions ?? []).some((option) => option.includes('rootless'))
       : info.host?.security?.rootless === true;
   const groups = kind === 'docker' ? info.CgroupVersion : info.host?.cgroupVersion;
-  const isVirtual = /desktop/i.test(info.OperatingSystem ?? '') || process.platform !== 'linux';
   return {
     version: (kind === 'docker' ? info.ServerVersion : info.version?.Version) ?? 'of unknown version',
     detail: `${isRootless ? 'rootless' : 'with a daemon of root'}, control groups ${(groups ?? 'unknown').replace(/^v?/, 'v')}`,
-    sharesProcesses: !isVirtual,
+    sharesProcesses: !isVirtualEngine(info, process.platform),
+    ...(kind === 'docker' ? { advice: dockerAdvice(info, process.platform) } : {}),
   };
 }
 

@@ -1,11 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cleanLeftovers, createRuntimeFolder, removeTree } from '../support/runtime-folders.js';
+import {
+  cleanLeftovers,
+  cleanScratchFolders,
+  createRuntimeFolder,
+  createScratchFolder,
+  removeTree,
+} from '../support/runtime-folders.js';
 import { availableCandidates, processesNaming } from './test-sandboxes.js';
 
 const candidates = await availableCandidates();
@@ -77,5 +83,28 @@ describe('leftovers of a crash', () => {
     expect(existsSync(folder)).toBe(true);
     await removeTree(folder);
     expect(existsSync(folder)).toBe(false);
+  });
+});
+
+describe('scratch folders', () => {
+  it('of killed processes are removed, those of running ones and of others stay', async () => {
+    const parent = join(scratch, 'temporary');
+    mkdirSync(parent);
+    const own = await createScratchFolder('spill', parent);
+    writeFileSync(join(own, 'block'), 'x');
+    const ended = spawn(process.execPath, ['-e', '']);
+    const { pid } = ended;
+    await new Promise((resolve) => ended.once('exit', resolve));
+    const left = [`m4bench-spill-${pid}.123-abcdef`, `m4bench-attempt-${process.pid}.1-abcDE0`].map((name) =>
+      join(parent, name),
+    );
+    const others = ['m4bench-spill-abcdef', 'm4bench-attempt-x.1-abcdef', 'other-spill-1.1-abcdef'].map(
+      (name) => join(parent, name),
+    );
+    for (const folder of [...left, ...others]) mkdirSync(folder);
+    writeFileSync(join(parent, `m4bench-lint-${pid}.1-abcdef`), 'a file');
+    expect([...(await cleanScratchFolders(parent))].sort()).toEqual([...left].sort());
+    expect(readdirSync(parent)).toHaveLength(others.length + 2);
+    expect(existsSync(join(own, 'block'))).toBe(true);
   });
 });

@@ -249,7 +249,8 @@ async function addNode(root: string): Promise<void> {
 async function cleanTree(root: string): Promise<void> {
   for (const path of REMOVED) await rm(join(root, path), { recursive: true, force: true });
   for (const path of MADE) await mkdir(join(root, path), { recursive: true, mode: 0o755 });
-  await chmod(join(root, 'tmp'), 0o1777);
+  // Container engines give a tmpfs the mode of the folder that it covers, whatever mode is asked for.
+  for (const path of ['tmp', 'home/agent']) await chmod(join(root, path), 0o1777);
   const etc: Readonly<Record<string, string>> = {
     passwd: 'root:x:0:0:root:/:/usr/sbin/nologin\nagent:x:1000:1000:agent:/home/agent:/bin/bash\n',
     group: 'root:x:0:\nagent:x:1000:\n',

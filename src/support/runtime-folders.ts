@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { M4BenchError, systemCodeOf } from './errors.js';
-import { startTimeOf } from './process-tree.js';
+import { isRunning, startTimeOf } from './process-tree.js';
 
 /** What a runtime folder is for: the gateway's socket, or one sandbox's work folder. */
 export type RuntimeFolderPurpose = 'gateway' | 'sandbox';
@@ -97,12 +98,7 @@ async function hasLiveOwner(folder: string): Promise<boolean> {
     return found === undefined || Date.now() - found.ctimeMs < NEWBORN_MILLISECONDS;
   }
   if (typeof owner.pid !== 'number') return false;
-  try {
-    process.kill(owner.pid, 0);
-  } catch (thrown) {
-    // EPERM: the process exists and belongs to someone else.
-    return systemCodeOf(thrown) === 'EPERM';
-  }
+  if (!isAlive(owner.pid)) return false;
   return owner.startTime === null || owner.startTime === startTimeOf(owner.pid);
 }
 
@@ -141,4 +137,43 @@ export async function cleanLeftovers(): Promise<readonly string[]> {
     removed.push(folder);
   }
   return removed;
+}
+
+/** A scratch folder carries its maker in its name: process and start time. */
+const SCRATCH = /^m4bench-[a-z]+-(\d+)\.(\d*)-[A-Za-z0-9]{6}$/;
+
+/**
+ * Creates a scratch folder `m4bench-<purpose>-<process>.<start time>-XXXXXX`, which `cleanScratchFolders` can tell from
+ * those of running processes. `purpose`: lower-case letters.
+ */
+export function createScratchFolder(purpose: string, parent: string = tmpdir()): Promise<string> {
+  return mkdtemp(join(parent, `m4bench-${purpose}-${process.pid}.${startTimeOf(process.pid) ?? ''}-`));
+}
+
+/** Removes scratch folders of this user whose makers are gone. Returns the removed folders. */
+export async function cleanScratchFolders(parent: string = tmpdir()): Promise<readonly string[]> {
+  const removed: string[] = [];
+  for (const name of readdirSync(parent)) {
+    const match = SCRATCH.exec(name);
+    if (match === null) continue;
+    const folder = join(parent, name);
+    const status = lstatSync(folder, { throwIfNoEntry: false });
+    if (status === undefined || !status.isDirectory() || status.uid !== (process.getuid?.() ?? status.uid))
+      continue;
+    const pid = Number(match[1]);
+    if (match[2] === '' ? isAlive(pid) : isRunning(pid, match[2]!)) continue;
+    await removeTree(folder);
+    removed.push(folder);
+  }
+  return removed;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    // EPERM: the process exists and belongs to someone else.
+    return systemCodeOf(thrown) === 'EPERM';
+  }
 }

@@ -7,6 +7,9 @@ import { toText } from '../../analysis/tables.js';
 import { listDatasets } from '../../datasets/dataset.js';
 import { engineVersion } from '../../duck/engine.js';
 import { providersFromEnvironment } from '../../gateway/providers.js';
+import { findEngine } from '../../sandboxes/container-engine.js';
+import { type Advice, controlGroupAdvice, userNamespaceAdvice } from '../../sandboxes/host-advice.js';
+import { kernelFile } from '../../sandboxes/kernel-file.js';
 import { currentRootfs } from '../../sandboxes/rootfs.js';
 import { sandboxKinds, sandboxOf } from '../../sandboxes/sandboxes.js';
 import { benchmarkVersion } from '../../version.js';
@@ -20,6 +23,19 @@ interface Finding {
 }
 
 const gib = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+
+/** What stands in the way of sandboxes on this machine, or nothing does. */
+async function hostAdvice(): Promise<readonly (readonly [string, Advice])[]> {
+  if (process.platform !== 'linux') return [];
+  const docker = await findEngine('docker');
+  return [
+    ['user namespaces', userNamespaceAdvice(kernelFile)],
+    ['control groups', controlGroupAdvice(kernelFile)],
+    ...('program' in docker && docker.advice !== undefined
+      ? [['docker limits', docker.advice] as const]
+      : []),
+  ];
+}
 
 /** `m4bench doctor`: what this machine can do, and what to install for what is missing. */
 export function doctorCommand(): Command {
@@ -67,6 +83,8 @@ export function doctorCommand(): Command {
           remedy: state.remedy ?? '',
         });
       }
+      for (const [what, advice] of await hostAdvice())
+        findings.push({ what, ok: advice.ok ? 'yes' : 'no', detail: advice.detail, remedy: advice.remedy });
       for (const name of agentNames) {
         const state = await agentNamed(name, { environment: process.env, userHome: homedir() }).probe();
         findings.push({

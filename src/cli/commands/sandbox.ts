@@ -8,7 +8,7 @@ import { buildRootfs } from '../../sandboxes/rootfs-build.js';
 import type { Sandbox } from '../../sandboxes/sandbox.js';
 import { sandboxKinds, sandboxOf } from '../../sandboxes/sandboxes.js';
 import type { Home } from '../../support/home.js';
-import { cleanLeftovers } from '../../support/runtime-folders.js';
+import { cleanLeftovers, cleanScratchFolders } from '../../support/runtime-folders.js';
 import { contextOf } from '../context.js';
 
 /** Probes a sandbox from inside as every attempt does, without an agent. */
@@ -102,6 +102,7 @@ export function sandboxCommand(): Command {
       const context = contextOf(command);
       const removed = [
         ...(await cleanLeftovers()),
+        ...(await cleanScratchFolders()),
         ...(await cleanContainers('docker')),
         ...(await cleanContainers('podman')),
       ];
