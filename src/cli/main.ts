@@ -86,7 +86,17 @@ function inheriting(command: Command): Command {
   return command;
 }
 
+/** Who reads the output may stop (`| head`): the work goes on, since it may be a campaign, and nothing is said. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+}
+
 async function main(): Promise<void> {
+  outliveReaders();
   const program = buildProgram();
   try {
     await program.parseAsync(process.argv);
