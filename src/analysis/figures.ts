@@ -99,7 +99,14 @@ export function skillDeltaForest(strata: readonly Stratum[], context: AnalysisCo
     title: null,
     axis: { labelLimit: 500, grid: true },
   } as const;
-  const series = { field: 'campaign', type: 'nominal', title: 'Campaign', sort: campaigns } as const;
+  const series = {
+    field: 'campaign',
+    type: 'nominal',
+    title: 'Campaign',
+    sort: campaigns,
+    // One campaign needs no key.
+    ...(campaigns.length === 1 ? { legend: null } : {}),
+  } as const;
   const yOffset = { field: 'campaign', type: 'nominal', sort: campaigns } as const;
   return {
     $schema: schemaUrl,

@@ -93,6 +93,7 @@ export function quickstartCommand(): Command {
       context.say(
         `report: ${join(folder, 'report.md')}   (${((performance.now() - started) / 1000).toFixed(0)} s)`,
       );
+      context.say(`look: m4bench view   or, as pages: m4bench report ${plan.name}`);
       context.say(
         'next: m4bench run mimic-sirs-24h-raw --condition with-skill --agent codex --model MODEL   (with OPENAI_API_KEY set)',
       );

@@ -28,32 +28,53 @@ export function overviewHtml({ view, site, live, figures }: OverviewProps): stri
     children: (
       <>
         <h1>{view.name}</h1>
-        <CampaignFacts view={view} />
+        <p class="lead">{inShort(view)}</p>
         {live('top')}
         {figures}
         {live('tables')}
+        <section aria-labelledby="plan">
+          <h2 id="plan">Plan</h2>
+          <CampaignFacts view={view} />
+        </section>
       </>
     ),
   });
 }
 
+type AskedCell = CampaignView['results'][number]['cell'];
+
+const cellsOf = (view: CampaignView): readonly AskedCell[] =>
+  view.plan?.cells ?? view.results.map(({ cell }) => cell);
+
+/** The values of one part of the cells, each once. */
+const several = (cells: readonly AskedCell[], pick: (cell: AskedCell) => string | null): string =>
+  [...new Set(cells.map((cell) => pick(cell) ?? 'default'))].sort().join(', ');
+
+/** Who was asked what on which data, in a line. */
+function inShort(view: CampaignView): string {
+  const cells = cellsOf(view);
+  const tasks = new Set(cells.map(({ task }) => task)).size;
+  return [
+    several(cells, ({ agent }) => agent),
+    several(cells, ({ model }) => model ?? 'default model'),
+    `${tasks} ${tasks === 1 ? 'task' : 'tasks'} on ${several(cells, ({ dataset }) => dataset)}`,
+    several(cells, ({ condition }) => condition),
+  ].join(' · ');
+}
+
 function CampaignFacts({ view }: { readonly view: CampaignView }) {
-  const cells = view.plan?.cells ?? view.results.map(({ cell }) => cell);
-  const several = (pick: (cell: (typeof cells)[number]) => string | null): string =>
-    [...new Set(cells.map((cell) => pick(cell) ?? 'default'))].sort().join(', ');
+  const cells = cellsOf(view);
+  const all = (pick: (cell: AskedCell) => string | null): string => several(cells, pick);
   return (
     <Facts
       facts={[
-        [
-          'agent',
-          several(({ agent, cliVersion }) => (cliVersion === null ? agent : `${agent} ${cliVersion}`)),
-        ],
-        ['model', several(({ model }) => model)],
-        ['effort', several(({ effort }) => effort)],
-        ['dataset', several(({ dataset }) => dataset)],
-        ['conditions', several(({ condition }) => condition)],
-        ['schema', several(({ schema }) => schema)],
-        ['protocol', several(({ protocol }) => protocol)],
+        ['agent', all(({ agent, cliVersion }) => (cliVersion === null ? agent : `${agent} ${cliVersion}`))],
+        ['model', all(({ model }) => model)],
+        ['effort', all(({ effort }) => effort)],
+        ['dataset', all(({ dataset }) => dataset)],
+        ['conditions', all(({ condition }) => condition)],
+        ['schema', all(({ schema }) => schema)],
+        ['protocol', all(({ protocol }) => protocol)],
         ['sandbox', view.plan?.sandbox ?? null],
         ['time limit', view.plan === undefined ? null : `${view.plan.timeoutSeconds} s`],
         ['plan', view.plan?.planHash.slice(0, 16) ?? null],
