@@ -110,8 +110,9 @@ export function dockerAdvice(info: DockerInfo, platform: NodeJS.Platform): Advic
         : 'Start the kernel with cgroup_enable=memory swapaccount=1.',
     );
   if (isVirtualEngine(info, platform))
-    return fine(
-      'docker runs in a virtual machine: the gateway runs beside the agent as a container of its own',
+    return amiss(
+      'docker runs in a virtual machine, where the socket of the gateway cannot be mounted',
+      'Run m4bench inside a Linux machine (with its docker, or bubblewrap); agents without a model work as it is.',
     );
   return fine(isRootless ? 'rootless, and holds limits' : 'holds limits');
 }
