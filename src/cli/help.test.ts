@@ -32,7 +32,8 @@ const examplesIn = (help: string): readonly string[] =>
         /^ {2}(m4bench .+)$/
           .exec(line)?.[1]
           ?.replace(/\s{2,}#.*$/, '')
-          .split(' && ') ?? [],
+          .split(' && ')
+          .filter((part) => part.startsWith('m4bench ')) ?? [],
     );
 
 /** Words of a command line; quotes keep blanks together. */
