@@ -8,10 +8,10 @@
 // The status descriptor, or socket where none can be handed in, tells the host, in JSON lines, what the exit status alone cannot:
 //   {"ready":true}                       forwarder up, command about to start
 //   {"startError":"ENOENT"}              the command could not be started
-//   {"exitCode":0,"signal":null}         how the command ended
+//   {"exitCode":0,"signal":null}         how the command ended; "outOfMemory":true when the kernel ended it for that
 // The command does not inherit that descriptor.
 import { spawn } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { connect } from 'node:net';
 import { constants } from 'node:os';
 import { join } from 'node:path';
@@ -90,6 +90,18 @@ function copyInto(from, to) {
   }
 }
 
+/** Whether the kernel ended a process of this sandbox for want of memory (control groups of version 2, or 1). */
+function hasRunOutOfMemory() {
+  for (const path of ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control']) {
+    try {
+      if (/^oom_kill [1-9]/m.test(readFileSync(path, 'utf8'))) return true;
+    } catch {
+      // Another version, or none shown here.
+    }
+  }
+  return false;
+}
+
 async function main() {
   const { statusFd, statusSocket, forward, homeFiles, command } = readArguments(process.argv.slice(2));
   const { report, end } = await statusChannel(statusFd, statusSocket);
@@ -107,7 +119,11 @@ async function main() {
     end(error.code === 'ENOENT' ? NOT_FOUND : NOT_EXECUTABLE);
   });
   child.on('exit', (exitCode, signal) => {
-    report({ exitCode, signal });
+    report({
+      exitCode,
+      signal,
+      ...(signal === 'SIGKILL' && hasRunOutOfMemory() ? { outOfMemory: true } : {}),
+    });
     end(exitCode ?? 128 + (constants.signals[signal] ?? 0));
   });
 }

@@ -230,8 +230,9 @@ class ContainerRun implements PreparedSandbox {
     if (startError !== undefined || (told.ready !== true && outcome.endedBy === null))
       throw await startFailure(this.engine.kind, startError, command.stderrPath);
     if (outcome.endedBy !== null) return outcome;
-    if (state?.OOMKilled === true && outcome.exitCode !== 0)
-      return { ...outcome, exitCode: null, endedBy: 'memory' };
+    // Engines miss it when their first process lives on.
+    const hasRunOut = state?.OOMKilled === true || told.outOfMemory === true;
+    if (hasRunOut && outcome.exitCode !== 0) return { ...outcome, exitCode: null, endedBy: 'memory' };
     if (typeof told.signal === 'string') return { ...outcome, exitCode: null, signal: told.signal };
     return outcome;
   }

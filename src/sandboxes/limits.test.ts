@@ -35,7 +35,8 @@ describe.each(candidates)('$name: limits', ({ sandbox, holdsForkBombs }) => {
   });
 
   it('let a command tidy up after SIGTERM', async () => {
-    await withSandbox(sandbox, { limits: { timeoutSeconds: 1 } }, async (prepared) => {
+    // Time counts from the start of the sandbox, and a container takes its own to come up.
+    await withSandbox(sandbox, { limits: { timeoutSeconds: 4 } }, async (prepared) => {
       const played = await play(prepared, [
         'bash',
         '-c',
