@@ -92,16 +92,20 @@ export interface PlanParts {
   readonly benchmarkVersion: string;
   readonly cells: readonly Cell[];
   /** In the order in which they are started; `cell` is an index of `cells`. */
-  readonly runs: readonly { readonly cell: number; readonly trial: number; readonly tier?: number }[];
+  readonly runs: readonly {
+    readonly cell: number;
+    readonly trial: number;
+    readonly tier?: number | undefined;
+  }[];
   readonly seed: string;
   readonly sandbox: string;
   readonly timeoutSeconds: number;
-  readonly order?: CampaignPlan['order'];
+  readonly order?: CampaignPlan['order'] | undefined;
   readonly profile?: CampaignPlan['profile'];
   readonly tiers?: CampaignPlan['tiers'];
   readonly setup?: CampaignPlan['setup'];
-  readonly analysis?: AnalysisPlan;
-  readonly engine?: string;
+  readonly analysis?: AnalysisPlan | undefined;
+  readonly engine?: string | undefined;
 }
 
 /** A plan from its parts, with the hash that freezes it. */

@@ -222,6 +222,22 @@ export interface PlannedCampaign {
   readonly setup: RunSetup;
   /** Prepares a cell of the plan, by index, once. Throws `INPUTS_CHANGED` when it is not the planned one any more. */
   prepare(cell: number): Promise<PreparedCell>;
+  /** The same under another name. */
+  renamed(name: string): PlannedCampaign;
+}
+
+function plannedOf(
+  plan: CampaignPlan,
+  setup: RunSetup,
+  prepare: PlannedCampaign['prepare'],
+): PlannedCampaign {
+  const { planHash: _hash, schemaVersion: _version, ...parts } = plan;
+  return {
+    plan,
+    setup,
+    prepare,
+    renamed: (name) => plannedOf(planOf({ ...parts, name }), setup, prepare),
+  };
 }
 
 /** Builds everything the cells of a draft need, and makes the plan. Nothing is frozen yet. */
@@ -253,7 +269,7 @@ export async function planDraft(context: CliContext, draft: Draft): Promise<Plan
     cells: cells.map(({ cell }) => cell),
     runs: specs.map((spec) => ({ cell: indices.get(cellKey(spec))!, trial: spec.trial, tier: spec.tier })),
   });
-  return { plan, setup, prepare: async (index) => cells[index]! };
+  return plannedOf(plan, setup, async (index) => cells[index]!);
 }
 
 function runOptionsOf(options: CampaignOptions & { readonly agent: string }, protocol: string): RunOptions {
@@ -326,18 +342,14 @@ export async function setUpPlan(
     resolve(folder),
   );
   const tasks = await loadTasks({ extraFolders: [...new Set(folders)] });
-  return {
-    plan,
-    setup,
-    prepare: async (index) => {
-      const cell = plan.cells[index]!;
-      const task = tasks.find(({ name }) => name === cell.task);
-      if (task === undefined) throw taskMissing(plan, cell.task);
-      const prepared = await preparation.prepare(await setup.cellFor(task, cell.condition, cell));
-      if (hashOf(prepared.cell) === hashOf(cell)) return prepared;
-      throw inputsChanged(plan, cell, prepared.cell);
-    },
-  };
+  return plannedOf(plan, setup, async (index) => {
+    const cell = plan.cells[index]!;
+    const task = tasks.find(({ name }) => name === cell.task);
+    if (task === undefined) throw taskMissing(plan, cell.task);
+    const prepared = await preparation.prepare(await setup.cellFor(task, cell.condition, cell));
+    if (hashOf(prepared.cell) === hashOf(cell)) return prepared;
+    throw inputsChanged(plan, cell, prepared.cell);
+  });
 }
 
 /** How a session asks its models is not part of the plan. */

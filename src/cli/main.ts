@@ -20,6 +20,7 @@ import { reportCommand } from './commands/report.js';
 import { runCommand } from './commands/run.js';
 import { sandboxCommand } from './commands/sandbox.js';
 import { schemasCommand } from './commands/schemas.js';
+import { scoreCommand } from './commands/score.js';
 import { skillsCommand } from './commands/skills.js';
 import { tasksCommand } from './commands/tasks.js';
 import { transcriptCommand } from './commands/transcript.js';
@@ -59,6 +60,7 @@ export function buildProgram(): Command {
     evaluateCommand(),
     transcriptCommand(),
     campaignCommand(),
+    scoreCommand(),
     analyzeCommand(),
     evidenceCommand(),
     exportCommand(),

@@ -2,141 +2,34 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { rewardByTaskAndCondition } from '../../analysis/skill-effect.js';
 import { type Table, toText } from '../../analysis/tables.js';
-import type { CampaignBudget } from '../../campaigns/budget.js';
-import { readIndex } from '../../campaigns/campaign-index.js';
 import { type Wish, wish } from '../../campaigns/control.js';
-import { coordinateCampaign } from '../../campaigns/coordinate.js';
-import type { CampaignEstimate } from '../../campaigns/estimate.js';
-import { type CampaignPlan, campaignFolder, freezePlan } from '../../campaigns/plan.js';
-import { type CampaignLimits, type CampaignOutcome, readResults, runCampaign } from '../../campaigns/run.js';
+import { type CampaignPlan, campaignFolder, freezePlan, readPlan } from '../../campaigns/plan.js';
+import { type CampaignOutcome, readResults } from '../../campaigns/run.js';
 import { type CampaignStatus, campaignStatus } from '../../campaigns/status.js';
 import { M4BenchError } from '../../support/errors.js';
 import {
   type CampaignOptions,
-  type Draft,
   draftCampaign,
-  estimateOf,
   existingPlan,
-  type PlannedCampaign,
   planDraft,
   plannedCampaign,
   withCampaignOptions,
 } from '../campaign-setup.js';
-import { campaignLog, durationWords, LiveView, tokenWords } from '../campaign-view.js';
+import { durationWords, tokenWords } from '../campaign-view.js';
 import { withCassetteOptions } from '../cassette-options.js';
 import { type CliContext, contextOf } from '../context.js';
 import { wholeNumber } from '../options.js';
-import { dollars } from '../run-setup.js';
 import { addAuditCommand } from './audit.js';
+import { campaignExportCommand } from './campaign-export.js';
+import { campaignPreflightCommand, findingsOf, heedFindings } from './campaign-preflight.js';
 import {
-  campaignWorkerCommand,
-  type QueueOptions,
-  sayTroubleOnce,
-  storeOf,
-  withQueueOptions,
-} from './campaign-worker.js';
-
-interface ScheduleOptions extends QueueOptions {
-  readonly parallel: number;
-  readonly providerParallel?: number;
-  readonly sandboxParallel?: number;
-  readonly memoryTotal?: number;
-  readonly budgetTokens?: number;
-  readonly budgetCost?: number;
-  readonly budgetHours?: number;
-  readonly budgetRuns?: number;
-}
-
-/** Adds the options that say how fast and how far a campaign runs; they are not part of its plan. */
-function withScheduleOptions(command: Command): Command {
-  return withQueueOptions(command)
-    .option(
-      '--parallel <n>',
-      'runs at once; with --queue over all workers (1: as many as they take)',
-      wholeNumber('--parallel'),
-      1,
-    )
-    .option(
-      '--provider-parallel <n>',
-      'runs at once that use the model provider',
-      wholeNumber('--provider-parallel'),
-    )
-    .option('--sandbox-parallel <n>', 'runs at once in the sandbox', wholeNumber('--sandbox-parallel'))
-    .option(
-      '--memory-total <MiB>',
-      "memory of all sandboxes together (default: four fifths of the machine's)",
-      wholeNumber('--memory-total', 64),
-    )
-    .option('--budget-tokens <n>', 'tokens of the whole campaign', wholeNumber('--budget-tokens'))
-    .option('--budget-cost <dollars>', 'US dollars of the whole campaign by the price table', dollars)
-    .option('--budget-hours <h>', 'wall time of this session', dollars)
-    .option('--budget-runs <n>', 'runs of this session', wholeNumber('--budget-runs'));
-}
-
-function limitsOf(options: ScheduleOptions): CampaignLimits {
-  return {
-    parallel: options.parallel,
-    ...(options.providerParallel === undefined ? {} : { perProvider: options.providerParallel }),
-    ...(options.sandboxParallel === undefined ? {} : { perSandbox: options.sandboxParallel }),
-    ...(options.memoryTotal === undefined ? {} : { memoryBytes: options.memoryTotal * 1024 ** 2 }),
-  };
-}
-
-function budgetOf(options: ScheduleOptions): CampaignBudget {
-  return {
-    ...(options.budgetTokens === undefined ? {} : { tokens: options.budgetTokens }),
-    ...(options.budgetCost === undefined ? {} : { cost: options.budgetCost }),
-    ...(options.budgetHours === undefined ? {} : { seconds: options.budgetHours * 3600 }),
-    ...(options.budgetRuns === undefined ? {} : { runs: options.budgetRuns }),
-  };
-}
-
-/** What a draft consists of, tier by tier. */
-function tierTable(draft: Draft): Table {
-  const rows = draft.tiers.map(({ label, title, specs }) => {
-    const distinct = (of: (spec: (typeof specs)[number]) => string): number => new Set(specs.map(of)).size;
-    const cells = distinct(({ task, condition, schema, model }) =>
-      JSON.stringify([task, condition, schema, model]),
-    );
-    const names = (of: (spec: (typeof specs)[number]) => string): string =>
-      [...new Set(specs.map(of))].join(' ');
-    return {
-      tier: label,
-      title,
-      tasks: distinct(({ task }) => task),
-      conditions: names(({ condition }) => condition),
-      schemas: names(({ schema }) => schema),
-      models: names(({ model }) => model ?? 'default'),
-      cells,
-      trials: Math.max(1, Math.floor(specs.length / cells)),
-      runs: specs.length,
-    };
-  });
-  return {
-    columns: ['tier', 'title', 'tasks', 'conditions', 'schemas', 'models', 'cells', 'trials', 'runs'],
-    rows,
-  };
-}
-
-function estimateWords(estimate: CampaignEstimate, parallel: number): string {
-  const cost =
-    estimate.cost === null ? 'cost unknown (a model has no price)' : `$${estimate.cost.toFixed(2)}`;
-  return [
-    `expected: ${durationWords(estimate.agentSeconds / parallel)} with ${parallel} at once, ${tokenWords(Math.round(estimate.inputTokens))} input and ${tokenWords(Math.round(estimate.outputTokens))} output tokens, ${cost}`,
-    ...estimate.basis.map((line) => `  ${line}`),
-  ].join('\n');
-}
-
-async function sayDraft(context: CliContext, draft: Draft, parallel: number): Promise<CampaignEstimate> {
-  const listed = draft.tiers.reduce((sum, { specs }) => sum + specs.length, 0);
-  const estimate = await estimateOf(context.home, draft, draft.specs);
-  context.say(toText(tierTable(draft)));
-  context.say(
-    `${listed} runs listed, ${draft.specs.length} distinct, ${draft.protocol.order}, protocol ${draft.protocol.name}`,
-  );
-  context.say(estimateWords(estimate, parallel));
-  return estimate;
-}
+  type ScheduleOptions,
+  sayDraft,
+  schedule,
+  tierTable,
+  withScheduleOptions,
+} from './campaign-schedule.js';
+import { campaignWorkerCommand } from './campaign-worker.js';
 
 async function planAction(
   name: string,
@@ -157,41 +50,6 @@ async function planAction(
     `${name}: ${plan.cells.length} cells, ${plan.runs.length} runs, plan ${plan.planHash.slice(0, 16)}, frozen at ${campaignFolder(context.home, name).plan}`,
   );
   context.json({ ...plan, estimate });
-}
-
-/** Runs a planned campaign with a view that fits where it is shown. */
-async function schedule(
-  context: CliContext,
-  { plan, setup, prepare }: PlannedCampaign,
-  options: ScheduleOptions,
-): Promise<CampaignOutcome> {
-  const index = await readIndex(campaignFolder(context.home, plan.name), plan);
-  const done = [...index.values()].filter(({ status }) => status === 'judged').length;
-  using live = context.isLive ? new LiveView(plan, process.stderr, done) : undefined;
-  const onEvent = live?.onEvent ?? campaignLog(context.progress, plan, done);
-  if (options.queue !== undefined) {
-    return await coordinateCampaign({
-      url: options.queue,
-      home: context.home,
-      plan,
-      store: await storeOf(context, plan.name, options),
-      ...(options.parallel > 1 ? { parallel: options.parallel } : {}),
-      budget: budgetOf(options),
-      onEvent,
-      onTrouble: sayTroubleOnce(context),
-      signal: context.signal,
-    });
-  }
-  return await runCampaign({
-    home: context.home,
-    plan,
-    prepare,
-    environment: setup.environment,
-    limits: limitsOf(options),
-    budget: budgetOf(options),
-    onEvent,
-    signal: context.signal,
-  });
 }
 
 /** Says how a session ended; throws where the exit code must tell. */
@@ -233,12 +91,18 @@ async function sayOutcome(context: CliContext, plan: CampaignPlan, outcome: Camp
 
 async function runAction(
   name: string,
-  options: CampaignOptions & ScheduleOptions,
+  options: CampaignOptions & ScheduleOptions & { readonly preflight: boolean },
   command: Command,
 ): Promise<void> {
   const context = contextOf(command);
+  const isNew = (await readPlan(context.home, name)) === undefined;
   const planned = await plannedCampaign(context, name, options);
   await using _setup = planned.setup;
+  if (options.preflight) {
+    const hasCostBudget = options.budgetCost !== undefined;
+    const more = { parallel: options.parallel, hasCostBudget, isDeep: isNew };
+    heedFindings(context, await findingsOf(context, planned, more));
+  }
   await freezePlan(context.home, planned.plan);
   // The same wish as `campaign stop`, for service managers.
   process.once('SIGTERM', () => {
@@ -341,6 +205,7 @@ export function campaignCommand(): Command {
       'after',
       '\nExamples:\n  m4bench campaign run tonight --profile lite --agent codex --parallel 4\n  m4bench campaign run small --agent codex --model gpt-5.5 --task mimic-meld-24h,mimic-sirs-24h-raw --trials 2\n  m4bench campaign run tonight',
     )
+    .option('--no-preflight', 'start without the checks of campaign preflight')
     .action(runAction);
 
   campaign
@@ -356,6 +221,8 @@ export function campaignCommand(): Command {
     wishCommand('stop', 'stop', 'end a running campaign when the runs under way have ended'),
   );
   campaign.addCommand(campaignWorkerCommand());
+  campaign.addCommand(campaignPreflightCommand());
+  campaign.addCommand(campaignExportCommand());
   addAuditCommand(campaign);
   return campaign;
 }
