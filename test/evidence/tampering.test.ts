@@ -6,9 +6,11 @@ import type { RunSet } from '../../src/analysis/run-set.js';
 import { lockCampaign } from '../../src/campaigns/lock.js';
 import { campaignFolder, readPlan } from '../../src/campaigns/plan.js';
 import { writeArchive } from '../../src/evidence/archive-writer.js';
+import { pseudonymOf } from '../../src/evidence/guard.js';
 import { importPackage } from '../../src/evidence/import-package.js';
 import { packCampaign } from '../../src/evidence/pack.js';
 import { manifestSchema, type PackageManifest } from '../../src/evidence/package-manifest.js';
+import { writePrivateOutput } from '../../src/evidence/private-output.js';
 import { recordText } from '../../src/evidence/record-sanitiser.js';
 import { loadRuleset, type Ruleset } from '../../src/evidence/ruleset.js';
 import { signJournal } from '../../src/evidence/sign-journal.js';
@@ -278,6 +280,63 @@ describe('packing', () => {
     await expect(packCampaign({ ...options(), out: 'x.zip' })).rejects.toMatchObject({
       code: 'EVIDENCE_NAME',
     });
+  });
+});
+
+describe('a private package', () => {
+  const salt = Buffer.from('a secret of thirty-two characters');
+  const packPrivate = async (name: string, secret = salt) => {
+    const out = join(campaign.home.root, name);
+    await packCampaign({ home: campaign.home, campaign: 'forged', mode: 'private', out, salt: secret });
+    return out;
+  };
+
+  test('holds rows under pseudonyms, and verifies; the same secret gives the same bytes', async () => {
+    const one = await packPrivate('one.tar.zst');
+    expect(await readFile(one)).toEqual(await readFile(await packPrivate('two.tar.zst')));
+    expect(await readFile(one)).not.toEqual(
+      await readFile(await packPrivate('three.tar.zst', Buffer.from('another secret of some length'))),
+    );
+    expect((await verifyPackage({ archive: one, ruleset, home: campaign.home })).problems).toEqual([]);
+    await using scratch = await testFolder();
+    await unpackPackage(one, scratch.path, 'one');
+    const rows = await readFile(
+      join(await runFolderIn(scratch.path, 'no-skill'), 'attempts/1/output.csv'),
+      'utf8',
+    );
+    const pseudonym = (prefix: string, value: string): string => pseudonymOf(salt, prefix, value);
+    expect(rows).toBe(
+      `subject_id,hadm_id,stay_id,meld\n${pseudonym('MIMIC_SUBJECT', '1')},${pseudonym('MIMIC_HADM', '2')},${pseudonym('MIMIC_STAY', '3')},9.5\n`,
+    );
+    const names = await readdir(scratch.path, { recursive: true });
+    expect(names.filter((name) => name.includes('private.json'))).toEqual([]);
+  });
+
+  test('writes times as hours since the first time of the same stay, and no column beside the contract', async () => {
+    await using scratch = await testFolder();
+    const outputPath = join(scratch.path, 'output.csv');
+    const target = join(scratch.path, 'private.csv');
+    await writeFile(
+      outputPath,
+      [
+        'stay_id,starttime,endtime,norepinephrine_equivalent_dose,name',
+        '7,2150-01-01 10:00:00,2150-01-01 11:30:00,0.5,Jane',
+        '7,2150-01-02 10:00:00,,0.25,Jane',
+        '8,2160-05-05 00:00:00,2160-05-05 01:00:00,1,Joan',
+      ].join('\n'),
+    );
+    const task = 'mimic-vasopressor-equivalents-raw';
+    expect(await writePrivateOutput({ task, outputPath, target, salt }, ruleset)).toBe(true);
+    const [header, ...rows] = (await readFile(target, 'utf8')).trim().split('\n');
+    expect(header).toBe('stay_id,starttime,endtime,norepinephrine_equivalent_dose');
+    const seven = pseudonymOf(salt, 'MIMIC_STAY', '7');
+    expect(rows).toEqual([
+      `${seven},0.0,1.5,0.5`,
+      `${seven},24.0,,0.25`,
+      `${pseudonymOf(salt, 'MIMIC_STAY', '8')},0.0,1.0,1`,
+    ]);
+    await writeFile(outputPath, 'this is no table of that task');
+    expect(await writePrivateOutput({ task, outputPath, target: `${target}.2`, salt }, ruleset)).toBe(false);
   });
 });
 
