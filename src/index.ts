@@ -146,17 +146,14 @@ export { analysisDocument, writeAnalysisFiles } from './analysis/write-analysis.
 
 // Evidence: what is published of a campaign, and reports.
 
-export { type Packed, type PackOptions, packCampaign } from './evidence/pack.js';
-export { unpackPackage } from './evidence/unpack.js';
-export { type Verification, type VerifyOptions, verifyPackage } from './evidence/verify.js';
-export { writeReport } from './viewer/report.js';
-export { startViewer, type Viewer, type ViewerOptions } from './viewer/server.js';
-
-// Evidence: what is published of a campaign, and how others check it; tasks and results for the tools of others.
-
 export { type ImportedCampaign, importPackage } from './evidence/import-package.js';
 export { importPublished } from './evidence/import-published.js';
+export { type Packed, type PackOptions, packCampaign } from './evidence/pack.js';
 export { loadRuleset, type PackageMode, type Ruleset } from './evidence/ruleset.js';
 export { signJournal } from './evidence/sign-journal.js';
+export { unpackPackage } from './evidence/unpack.js';
+export { type Verification, type VerifyOptions, verifyPackage } from './evidence/verify.js';
 export { exportHarbor, type HarborExport, type HarborExportOptions } from './export/export-harbor.js';
 export { exportInspect, type InspectExport } from './export/export-inspect.js';
+export { writeReport } from './viewer/report.js';
+export { startViewer, type Viewer, type ViewerOptions } from './viewer/server.js';
