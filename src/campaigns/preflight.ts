@@ -16,6 +16,7 @@ import { messageOf } from '../support/errors.js';
 import type { Home } from '../support/home.js';
 import { lintContent } from '../tasks/lint.js';
 import type { LoadTasksOptions } from '../tasks/load-tasks.js';
+import { ownDatabases } from '../tasks/own-databases.js';
 import { lockHolder } from './lock.js';
 import { type CampaignPlan, campaignFolder } from './plan.js';
 
@@ -268,8 +269,8 @@ async function checkPrivacy(options: PreflightOptions): Promise<PreflightFinding
   return ok('PRIVACY', hasPatients ? 'the folder is in no git repository' : 'no credentialed data');
 }
 
-async function checkContent({ content }: PreflightOptions): Promise<PreflightFinding> {
-  const found = await lintContent(content);
+async function checkContent({ content, home }: PreflightOptions): Promise<PreflightFinding> {
+  const found = await lintContent({ ...content, ownDatabases: await ownDatabases(home) });
   if (found.length === 0) return ok('CONTENT', 'instructions, specifications and skills give nothing away');
   const words = found.slice(0, 20).map(({ file, line, message }) => `${basename(file)}:${line}: ${message}`);
   return problem('CONTENT', words.join('; '), 'm4bench tasks lint');
