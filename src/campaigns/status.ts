@@ -1,5 +1,5 @@
 import type { Home } from '../support/home.js';
-import { readIndex } from './campaign-index.js';
+import { latestResults, readIndex } from './campaign-index.js';
 import { readWish, type Wish } from './control.js';
 import { type ResultEntry, readJournal } from './journal.js';
 import { lockHolder } from './lock.js';
@@ -47,8 +47,9 @@ export interface CampaignStatus {
 /** How far a campaign is, from its plan and its journal; no result file is opened while there is a journal. */
 export async function campaignStatus(home: Home, plan: CampaignPlan): Promise<CampaignStatus> {
   const folder = campaignFolder(home, plan.name);
-  const lines = (await readJournal(folder.journal))?.lines ?? [];
-  const results = await readIndex(folder, plan);
+  const reading = await readJournal(folder.journal);
+  const lines = reading?.lines ?? [];
+  const results = reading === undefined ? await readIndex(folder, plan) : latestResults(lines);
   const errors = new Map<string, { runId: string; code: string; message: string }>();
   let recorded = 0;
   for (const line of lines) {
