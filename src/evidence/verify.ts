@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { recordHash, recordText } from '../audit/record-files.js';
+import { recordHash, recordJson, recordText, statusOf } from '../audit/record-files.js';
 import type { Dataset } from '../datasets/dataset.js';
 import { listDatasets } from '../datasets/dataset.js';
 import { sha256File } from '../support/hashing.js';
@@ -12,7 +12,7 @@ import { Guard } from './guard.js';
 import { type PackageManifest, sanitisationSchema } from './package-manifest.js';
 import type { Ruleset } from './ruleset.js';
 import { scanPackage } from './scan.js';
-import { signatureProblem } from './signing.js';
+import { signatureProblem, signatureSchema } from './signing.js';
 import { defaultLimits, type PackageProblem, type UnpackLimits, unpackPackage } from './unpack.js';
 
 export interface VerifyOptions {
@@ -74,6 +74,7 @@ async function verifyIn(folder: string, options: VerifyOptions): Promise<Verific
     scores = records.rescored;
     notes.push(...notesOn(manifest, records));
     problems.push(...signatureProblems(manifest, records, options.publicKey));
+    problems.push(...(await packageSignatureProblems(options, manifest, unpacked.tarSha256, notes)));
     const scan = await scanFor(folder, manifest, records, options);
     problems.push(...scan.problems);
     notes.push(...scan.notes);
@@ -129,6 +130,35 @@ function signatureProblems(
   return isOfJournal
     ? []
     : [{ code: 'SIGNATURE_INVALID', file, detail: 'it signs another journal than the one in the package' }];
+}
+
+/** The signature beside the archive, as `evidence pack --key` writes it; without one there is nothing to check. */
+async function packageSignatureProblems(
+  { archive, publicKey }: VerifyOptions,
+  manifest: PackageManifest,
+  tarSha256: string | undefined,
+  notes: string[],
+): Promise<readonly PackageProblem[]> {
+  const path = `${archive}.signature.json`;
+  const json = await recordJson(path);
+  if (json === undefined && (await statusOf(path)) === undefined) return [];
+  const invalid = (detail: string): readonly PackageProblem[] => [
+    { code: 'SIGNATURE_INVALID', file: basename(path), detail },
+  ];
+  const signature = signatureSchema.safeParse(json);
+  if (!signature.success) return invalid('it is no signature');
+  const problem = signatureProblem(signature.data, publicKey);
+  if (problem !== undefined) return invalid(problem);
+  const { statement } = signature.data;
+  const isOfPackage =
+    statement.purpose === 'm4bench evidence package' &&
+    statement.campaign === manifest.campaign &&
+    statement.planHash === manifest.planHash &&
+    statement.sha256 === tarSha256 &&
+    statement.count === manifest.entries.length;
+  if (!isOfPackage) return invalid('it signs another package');
+  notes.push(`The package is signed${publicKey === undefined ? '; whose key it is was not asked' : ''}.`);
+  return [];
 }
 
 async function scanFor(

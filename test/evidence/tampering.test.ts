@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readCampaignRows } from '../../src/analysis/read-campaign.js';
@@ -161,6 +161,32 @@ describe('a package that was forged with a manifest that fits', () => {
       { publicKey: await readPublicKey(`${keyPath}.pub`) },
     );
     expect(codes(unsigned)).toEqual(['SIGNATURE_MISSING']);
+  });
+
+  test('with the signature of another package beside it is named, and one with its own is good', async () => {
+    const signed = join(campaign.home.root, 'signed.tar.zst');
+    const key = await readPrivateKey(keyPath);
+    await packCampaign({
+      home: campaign.home,
+      campaign: 'forged',
+      mode: 'private',
+      salt: Buffer.alloc(32, 7),
+      out: signed,
+      key,
+    });
+    const options = { ruleset, home: campaign.home, publicKey: await readPublicKey(`${keyPath}.pub`) };
+    const own = await verifyPackage({ archive: signed, ...options });
+    expect(own.problems).toEqual([]);
+    expect(own.notes).toContain('The package is signed.');
+    const moved = join(campaign.home.root, 'moved.tar.zst');
+    await copyFile(archive, moved);
+    await copyFile(`${signed}.signature.json`, `${moved}.signature.json`);
+    const other = await verifyPackage({ archive: moved, ...options });
+    expect(other.problems).toEqual([
+      { code: 'SIGNATURE_INVALID', file: 'moved.tar.zst.signature.json', detail: 'it signs another package' },
+    ]);
+    await writeFile(`${moved}.signature.json`, '{}');
+    expect(codes(await verifyPackage({ archive: moved, ...options }))).toEqual(['SIGNATURE_INVALID']);
   });
 
   test.each([
