@@ -24,6 +24,7 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   'skills list': ['m4bench skills list'],
   'skills show': ['m4bench skills show sofa-score/raw'],
   'skills lint': ['m4bench skills lint'],
+  'campaign preflight': ['m4bench campaign preflight tonight'],
   'campaign status': ['m4bench campaign status tonight'],
   'campaign pause': ['m4bench campaign pause tonight'],
   'campaign resume': ['m4bench campaign resume tonight'],
