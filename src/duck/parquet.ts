@@ -100,8 +100,10 @@ export async function writeParquet(
     );
     const written = `read_parquet(${literal(temporary)})`;
     const columns = await describeQuery(session, `select * from ${written}`);
-    const hashed = await contentHash(session, written, columns);
-    const fileSha256 = await sha256File(temporary);
+    const [hashed, fileSha256] = await Promise.all([
+      contentHash(session, written, columns),
+      sha256File(temporary),
+    ]);
     await rename(temporary, path);
     return { rows: hashed.rows, columns, fileSha256, contentHash: hashed.contentHash };
   } finally {
