@@ -16,6 +16,7 @@ import { presentedTables } from '../schemas/presented-tables.js';
 import { schemaWordCodec } from '../schemas/schema-words.js';
 import { noQueryValues, type QueryValues } from '../schemas/sql-translator.js';
 import { M4BenchError } from '../support/errors.js';
+import type { ConditionName } from '../tasks/condition.js';
 import type { Protocol } from '../tasks/protocol.js';
 import { removedRelations } from '../tasks/removal.js';
 import type { Task } from '../tasks/task.js';
@@ -54,6 +55,8 @@ export interface PresentedNamesRequest {
   readonly protocol: Pick<Protocol, 'removal' | 'schemaNames' | 'schemaSkills' | 'merges'>;
   readonly schema: TransformedSchema;
   readonly seed: string;
+  /** Only `with-skill-rawsql` shows the reference query, and carrying it takes time; default for any condition. */
+  readonly condition?: ConditionName;
   /** The lake whose values are changed; without one no perturbation is shown. */
   readonly lake?: Omit<SchemaLake, 'tables'>;
 }
@@ -65,7 +68,7 @@ export interface PresentedNamesRequest {
  * Throws `SCHEMA_NOT_APPLICABLE` for a task on eICU.
  */
 export async function presentedNames(request: PresentedNamesRequest): Promise<PresentedNames> {
-  const { task, protocol, schema, seed, lake } = request;
+  const { task, protocol, schema, seed, lake, condition = 'with-skill-rawsql' } = request;
   const catalog =
     lake?.catalog ?? (await nativeCatalog({ kind: task.database, name: task.database, tables: [] }));
   const dictionary = lake?.dictionary ?? buildDictionary(catalog, presentationOf({ schema, seed, protocol }));
@@ -85,7 +88,7 @@ export async function presentedNames(request: PresentedNamesRequest): Promise<Pr
     values,
     ambiguousNumbers: lake?.ambiguousNumbers ?? new Set(),
     referenceSql:
-      protocol.schemaSkills === 'carried'
+      protocol.schemaSkills === 'carried' && condition === 'with-skill-rawsql'
         ? await referenceTextInSchema(task, dictionary, {
             catalog,
             dictionary,

@@ -191,8 +191,9 @@ export class CellPreparation {
       progress: this.progress,
     });
     const { lake, relations, schemas: emptySchemas, dictionaryHash } = presented;
-    const names = await presentedNames({ task, protocol, schema, seed, lake });
-    const context = contextPackage({ ...contextRequestOf(request), schema, presented: names });
+    const asked = contextRequestOf(request);
+    const names = await presentedNames({ task, protocol, schema, seed, lake, condition: asked.condition });
+    const context = contextPackage({ ...asked, schema, presented: names });
     const native = await this.referenceOf(dataset, task);
     const { key, manifest } = native;
     return {

@@ -161,7 +161,7 @@ async function seenFiles(
     schema,
     ...(schema === 'native'
       ? {}
-      : { presented: await presentedNames({ task, protocol, schema, seed: options.seed }) }),
+      : { presented: await presentedNames({ task, protocol, schema, seed: options.seed, condition }) }),
   });
   const skills = shown.workFiles.map(({ path, content }) => ({
     path,
