@@ -1,4 +1,5 @@
 import type { Evaluation, MismatchKinds } from '../evaluation/evaluation.js';
+import { kindCodes } from '../evaluation/mismatch-kinds.js';
 import type { Table, TableRow } from './tables.js';
 
 /** How each kind of mismatch is called where people read it. */
@@ -19,13 +20,21 @@ export const mismatchWords: Readonly<Record<keyof MismatchKinds, string>> = {
   contradictory: 'rows of one key disagree',
 };
 
-/** The kinds that occur, most frequent first, as `kind count`; empty when nothing is wrong. */
+/** Kinds that occur in a column, the most frequent first. */
+export function occurringKinds(
+  kinds: MismatchKinds | undefined,
+): readonly { readonly kind: keyof MismatchKinds; readonly rows: number }[] {
+  if (kinds === undefined) return [];
+  return kindCodes
+    .map((kind) => ({ kind, rows: kinds[kind] }))
+    .filter(({ rows }) => rows > 0)
+    .sort((a, b) => b.rows - a.rows);
+}
+
+/** The same as `kind count`; empty when nothing is wrong. */
 export function mismatchText(kinds: MismatchKinds | undefined): string {
-  if (kinds === undefined) return '';
-  return (Object.keys(mismatchWords) as (keyof MismatchKinds)[])
-    .filter((kind) => kinds[kind] > 0)
-    .sort((a, b) => kinds[b] - kinds[a])
-    .map((kind) => `${mismatchWords[kind]} ${kinds[kind]}`)
+  return occurringKinds(kinds)
+    .map(({ kind, rows }) => `${mismatchWords[kind]} ${rows}`)
     .join(', ');
 }
 

@@ -4,7 +4,13 @@ import { agentNamed } from '../agents/agents.js';
 import { knownDatasets } from '../datasets/dataset.js';
 import { runIdOf } from '../runs/cell.js';
 import { unpublishableReasons } from '../runs/publishable.js';
-import { type Attempt, attemptSchema, type RunResult, resultSchema } from '../runs/result.js';
+import {
+  type Attempt,
+  attemptSchema,
+  attemptSummaries,
+  type RunResult,
+  resultSchema,
+} from '../runs/result.js';
 import { canonicalJson } from '../support/hashing.js';
 import { loadProtocol } from '../tasks/protocol.js';
 import { type AttemptAudit, auditAttempt } from './audit-attempt.js';
@@ -115,18 +121,7 @@ async function checkOutcome(
   same: Same,
 ): Promise<RunResult> {
   const attempts = audited.map(({ attempt }) => attempt);
-  same(
-    'ATTEMPTS_DIFFER',
-    'attempts',
-    result.attempts,
-    attempts.map(({ n, class: kind, failureReason, startedAt, seconds }) => ({
-      n,
-      class: kind,
-      reason: failureReason,
-      startedAt,
-      seconds: seconds.total,
-    })),
-  );
+  same('ATTEMPTS_DIFFER', 'attempts', result.attempts, attemptSummaries(attempts));
   const attemptHashes = audited.map(({ hash }) => hash);
   same('HASH_DIFFERS', 'records of attempts', result.hashes.attempts, attemptHashes);
   const last = audited.at(-1);

@@ -1,7 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Cell, runIdOf } from '../runs/cell.js';
-import { type Attempt, attemptSchema, type RunResult, resultSchema } from '../runs/result.js';
+import {
+  type Attempt,
+  attemptSchema,
+  attemptSummaries,
+  type RunResult,
+  resultSchema,
+} from '../runs/result.js';
 import { writeJsonAtomic } from '../support/files.js';
 import { sha256 } from '../support/hashing.js';
 import { type CampaignPlan, type PlannedRun, planCells } from './plan.js';
@@ -119,13 +125,7 @@ function testResult(plan: CampaignPlan, run: PlannedRun, attempts: readonly Atte
     trial: run.trial,
     status: isJudged ? 'judged' : 'unjudged',
     attempt: isJudged ? last.n : null,
-    attempts: attempts.map(({ n, class: kind, failureReason, startedAt, seconds }) => ({
-      n,
-      class: kind,
-      reason: failureReason,
-      startedAt,
-      seconds: seconds.total,
-    })),
+    attempts: attemptSummaries(attempts),
     failureClass: last.class === 'judged' ? null : last.class,
     failureReason: last.failureReason,
     reward: last.reward,

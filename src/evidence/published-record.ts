@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import type { Cell } from '../runs/cell.js';
-import { type Attempt, attemptSchema, type RunResult, resultSchema } from '../runs/result.js';
+import {
+  type Attempt,
+  attemptSchema,
+  attemptSummaries,
+  type RunResult,
+  resultSchema,
+} from '../runs/result.js';
 
 const rate = z.number().min(0).max(1);
 const count = z.number().int().nonnegative();
@@ -229,13 +235,7 @@ export function resultOfRecords(
     trial: record.trial,
     status: 'judged',
     attempt: last.n,
-    attempts: attempts.map(({ n, class: kind, failureReason, startedAt, seconds }) => ({
-      n,
-      class: kind,
-      reason: failureReason,
-      startedAt,
-      seconds: seconds.total,
-    })),
+    attempts: attemptSummaries(attempts),
     failureClass: last.class === 'judged' ? null : last.class,
     failureReason: last.failureReason,
     reward: last.reward,

@@ -5,14 +5,14 @@ import { basename, join } from 'node:path';
 import { recordHash, recordJson, recordText, statusOf } from '../audit/record-files.js';
 import type { Dataset } from '../datasets/dataset.js';
 import { listDatasets } from '../datasets/dataset.js';
-import { sha256File } from '../support/hashing.js';
+import { canonicalJson, sha256File } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
 import { checkRecords, type RecordCheck } from './check-records.js';
 import { Guard } from './guard.js';
 import { type PackageManifest, sanitisationSchema } from './package-manifest.js';
 import type { Ruleset } from './ruleset.js';
 import { scanPackage } from './scan.js';
-import { signatureProblem, signatureSchema } from './signing.js';
+import { type Signature, type Statement, signatureProblem, signatureSchema } from './signing.js';
 import { defaultLimits, type PackageProblem, type UnpackLimits, unpackPackage } from './unpack.js';
 
 export interface VerifyOptions {
@@ -118,18 +118,21 @@ function signatureProblems(
     return expected === undefined
       ? []
       : [{ code: 'SIGNATURE_MISSING', file, detail: 'the journal is not signed' }];
-  const problem = signatureProblem(signature, expected);
-  if (problem !== undefined) return [{ code: 'SIGNATURE_INVALID', file, detail: problem }];
-  const { statement } = signature;
-  const isOfJournal =
-    statement.purpose === 'm4bench campaign journal' &&
-    statement.campaign === manifest.campaign &&
-    statement.planHash === manifest.planHash &&
-    statement.sha256 === journal?.head &&
-    statement.count === journal.lines;
-  return isOfJournal
-    ? []
-    : [{ code: 'SIGNATURE_INVALID', file, detail: 'it signs another journal than the one in the package' }];
+  const wanted: Statement | undefined = journal && {
+    purpose: 'm4bench campaign journal',
+    campaign: manifest.campaign,
+    planHash: manifest.planHash,
+    sha256: journal.head,
+    count: journal.lines,
+  };
+  const detail =
+    signatureProblem(signature, expected) ??
+    (says(signature, wanted) ? undefined : 'it signs another journal than the one in the package');
+  return detail === undefined ? [] : [{ code: 'SIGNATURE_INVALID', file, detail }];
+}
+
+function says({ statement }: Signature, wanted: Statement | undefined): boolean {
+  return wanted !== undefined && canonicalJson(statement) === canonicalJson(wanted);
 }
 
 /** The signature beside the archive, as `evidence pack --key` writes it; without one there is nothing to check. */
@@ -149,14 +152,17 @@ async function packageSignatureProblems(
   if (!signature.success) return invalid('it is no signature');
   const problem = signatureProblem(signature.data, publicKey);
   if (problem !== undefined) return invalid(problem);
-  const { statement } = signature.data;
-  const isOfPackage =
-    statement.purpose === 'm4bench evidence package' &&
-    statement.campaign === manifest.campaign &&
-    statement.planHash === manifest.planHash &&
-    statement.sha256 === tarSha256 &&
-    statement.count === manifest.entries.length;
-  if (!isOfPackage) return invalid('it signs another package');
+  const wanted: Statement | undefined =
+    tarSha256 === undefined
+      ? undefined
+      : {
+          purpose: 'm4bench evidence package',
+          campaign: manifest.campaign,
+          planHash: manifest.planHash,
+          sha256: tarSha256,
+          count: manifest.entries.length,
+        };
+  if (!says(signature.data, wanted)) return invalid('it signs another package');
   notes.push(`The package is signed${publicKey === undefined ? '; whose key it is was not asked' : ''}.`);
   return [];
 }

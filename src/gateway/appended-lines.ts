@@ -9,7 +9,8 @@ import { redacted } from './secrets.js';
 export class AppendedLines implements AsyncDisposable {
   #queue: Promise<void> = Promise.resolve();
 
-  private constructor(
+  /** Takes over a file that is open to append to, and closes it. */
+  constructor(
     private readonly file: FileHandle,
     private readonly secrets: readonly Buffer[],
   ) {}

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { M4BenchError, messageOf } from '../support/errors.js';
+import { AppendedLines } from './appended-lines.js';
 import { type CassetteAnswer, type CassetteRequest, cassetteHeader, keptAnswer } from './cassette.js';
 import { lastWholeLineEnd, readHeader } from './cassette-file.js';
 import type { Provider } from './gateway-types.js';
@@ -17,14 +18,12 @@ export interface RecorderOptions {
 
 /** Writes the exchanges of runs to one cassette. Runs of one process may record at once. */
 export class CassetteRecorder implements AsyncDisposable {
-  #queue: Promise<void> = Promise.resolve();
-
   private constructor(
     readonly path: string,
     /** Whether the file lies where credentialed rows may be kept. */
     readonly isGuarded: boolean,
     readonly guardedFolder: string,
-    private readonly file: FileHandle,
+    private readonly lines: AppendedLines,
   ) {}
 
   /**
@@ -56,7 +55,8 @@ export class CassetteRecorder implements AsyncDisposable {
       }
       await mkdir(options.guardedFolder, { recursive: true, mode: 0o700 });
       const isGuarded = await isInAny(place, [options.guardedFolder]);
-      return new CassetteRecorder(path, isGuarded, options.guardedFolder, file);
+      // Nothing to redact: of requests only hashes are kept.
+      return new CassetteRecorder(path, isGuarded, options.guardedFolder, new AppendedLines(file, []));
     } catch (thrown) {
       await file.close();
       throw thrown;
@@ -71,21 +71,13 @@ export class CassetteRecorder implements AsyncDisposable {
         turn += 1;
         const { status, headers } = answer;
         const answered = { status, headers, answer: keptAnswer(answer), seconds };
-        const line = `${JSON.stringify({ kind: 'exchange', session: label, turn, ...asked, ...answered })}\n`;
-        this.#queue = this.#queue.then(() => this.file.appendFile(line));
-        // A failed write is reported once, by whoever closes the cassette.
-        this.#queue.catch(() => {});
+        this.lines.append({ kind: 'exchange', session: label, turn, ...asked, ...answered });
       },
     };
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      await this.#queue;
-      await this.file.sync();
-    } finally {
-      await this.file.close();
-    }
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.lines[Symbol.asyncDispose]();
   }
 }
 

@@ -207,3 +207,14 @@ export const resultSchema = z.object({
   reasons: z.array(z.string()),
 });
 export type RunResult = z.infer<typeof resultSchema>;
+
+/** What a result repeats of each attempt. */
+export function attemptSummaries(attempts: readonly Attempt[]): RunResult['attempts'] {
+  return attempts.map((attempt) => ({
+    n: attempt.n,
+    class: attempt.class,
+    reason: attempt.failureReason,
+    startedAt: attempt.startedAt,
+    seconds: attempt.seconds.total,
+  }));
+}

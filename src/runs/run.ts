@@ -7,7 +7,7 @@ import { executeAttempt, type RunEnvironment } from './attempt.js';
 import { dataUseOf, dataUseRefused, refuseOpenRecording } from './data-use.js';
 import type { PreparedCell } from './prepare.js';
 import { unpublishableReasons } from './publishable.js';
-import { type Attempt, attemptSchema, type RunResult, resultSchema } from './result.js';
+import { type Attempt, attemptSchema, attemptSummaries, type RunResult, resultSchema } from './result.js';
 
 export type { RunEnvironment } from './attempt.js';
 
@@ -169,13 +169,7 @@ function resultOf(
     trial: request.trial,
     status: isJudged ? ('judged' as const) : ('unjudged' as const),
     attempt: isJudged ? last.n : null,
-    attempts: attempts.map((attempt) => ({
-      n: attempt.n,
-      class: attempt.class,
-      reason: attempt.failureReason,
-      startedAt: attempt.startedAt,
-      seconds: attempt.seconds.total,
-    })),
+    attempts: attemptSummaries(attempts),
     failureClass: last.class === 'judged' ? null : last.class,
     failureReason: last.failureReason,
     reward: isJudged ? (last.reward ?? 0) : null,

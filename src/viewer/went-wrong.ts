@@ -1,17 +1,5 @@
-import { mismatchWords } from '../analysis/evaluation-tables.js';
-import type { Evaluation, MismatchKinds } from '../evaluation/evaluation.js';
-import { kindCodes } from '../evaluation/mismatch-kinds.js';
-
-/** Kinds that occur in a column, the most frequent first. */
-export function occurringKinds(
-  kinds: MismatchKinds | undefined,
-): readonly { readonly kind: keyof MismatchKinds; readonly rows: number }[] {
-  if (kinds === undefined) return [];
-  return kindCodes
-    .map((kind) => ({ kind, rows: kinds[kind] }))
-    .filter(({ rows }) => rows > 0)
-    .sort((a, b) => b.rows - a.rows);
-}
+import { mismatchWords, occurringKinds } from '../analysis/evaluation-tables.js';
+import type { Evaluation } from '../evaluation/evaluation.js';
 
 /** Where a run went wrong, in sentences: keys first, then the columns with the lowest match rate. */
 export function wentWrong(evaluation: Evaluation, mostColumns = 5): readonly string[] {

@@ -1,8 +1,8 @@
-import { mismatchWords, sortedValues } from '../../analysis/evaluation-tables.js';
+import { mismatchWords, occurringKinds, sortedValues } from '../../analysis/evaluation-tables.js';
 import { formatCount } from '../../analysis/number-format.js';
 import { formatCell } from '../../analysis/tables.js';
 import type { ColumnMatch, Evaluation, EvaluationExamples } from '../../evaluation/evaluation.js';
-import { occurringKinds, wentWrong } from '../went-wrong.js';
+import { wentWrong } from '../went-wrong.js';
 import { Badge, Bar } from './bits.js';
 import { GridIsland } from './island.js';
 import { Scroll } from './scroll.js';
