@@ -17,23 +17,31 @@ function carry(from, to) {
 }
 
 /**
+ * Joins two sockets that both allow half-open connections, until both are closed.
+ * @param {import('node:net').Socket} client
+ * @param {import('node:net').Socket} gateway
+ */
+export function join(client, gateway) {
+  const endBoth = () => {
+    client.destroy();
+    gateway.destroy();
+  };
+  client.on('error', endBoth);
+  gateway.on('error', endBoth);
+  carry(client, gateway);
+  carry(gateway, client);
+  client.on('close', () => gateway.destroy());
+  gateway.on('close', () => client.destroySoon());
+}
+
+/**
  * Starts the forwarder.
  * @param {{ port: number, socketPath: string }} options port 0 picks a free one
  * @returns {Promise<import('node:net').Server>} listening on 127.0.0.1
  */
 export function startForwarder({ port, socketPath }) {
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    const gateway = connect({ path: socketPath, allowHalfOpen: true });
-    const endBoth = () => {
-      client.destroy();
-      gateway.destroy();
-    };
-    client.on('error', endBoth);
-    gateway.on('error', endBoth);
-    carry(client, gateway);
-    carry(gateway, client);
-    client.on('close', () => gateway.destroy());
-    gateway.on('close', () => client.destroySoon());
+    join(client, connect({ path: socketPath, allowHalfOpen: true }));
   });
   return new Promise((resolve, reject) => {
     server.once('error', reject);

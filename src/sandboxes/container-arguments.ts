@@ -10,13 +10,31 @@ import {
   TOOLS_ROOT,
 } from './tools.js';
 
+/** Labels of everything that engines hold for us: what it is, and whose. */
+export const SANDBOX_LABEL = 'm4bench=sandbox';
+export const OWNER_LABEL = 'm4bench.owner';
+
 /** Where init tells how the command ended: a socket of the host, since no descriptor can be handed in. */
-export const INSIDE_STATUS = `${TOOLS_ROOT}/status.sock`;
+const INSIDE_STATUS = `${TOOLS_ROOT}/status.sock`;
+/** Where the volume of a side-car stands. */
+const INSIDE_SOCKETS = `${TOOLS_ROOT}/sockets`;
 const INSIDE_FILTER = `${TOOLS_ROOT}/seccomp`;
 const OPEN_FILES = 4096;
 /** Tasks of the user as a whole; `--pids-limit` is what holds for the container. */
 const USER_TASKS = 16_384;
 const SCRATCH_BYTES = 512 * 1024 * 1024;
+
+/**
+ * How sockets come into a container: those of the host, each mounted as a file, or those that a side-car offers in a
+ * volume as `<channel>.sock`.
+ */
+export type Sockets =
+  | { readonly from: 'host'; readonly status: string; readonly gateway: string | undefined }
+  | { readonly from: 'side-car'; readonly volume: string; readonly hasGateway: boolean };
+
+/** Channels of a side-car. */
+export const GATEWAY_CHANNEL = 'gateway';
+export const STATUS_CHANNEL = 'status';
 
 export interface ContainerLayout {
   readonly kind: 'docker' | 'podman';
@@ -29,19 +47,43 @@ export interface ContainerLayout {
   readonly limitsFile: string;
   /** Host folder with the files of the home, where a command has some. */
   readonly homeFilesFolder?: string;
-  readonly statusSocket: string;
+  readonly sockets: Sockets;
   /** Host file with a system call filter beside the engine's own; undefined where there is none for this processor. */
   readonly filterFile: string | undefined;
-  readonly gatewaySocket: string | undefined;
   readonly inputs: readonly InputMount[];
   readonly tools: readonly InputMount[];
   readonly limits: SandboxLimits;
 }
 
 /** One value of `--mount`, which is a line of CSV. */
-function mountWord(source: string, target: string, isReadOnly: boolean): string {
+export function mountWord(source: string, target: string, isReadOnly: boolean): string {
   const fields = ['type=bind', `source=${source}`, `target=${target}`, ...(isReadOnly ? ['readonly'] : [])];
   return fields.map((field) => (/[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(',');
+}
+
+/** Mounts and paths inside of the sockets. */
+function socketPlaces(sockets: Sockets): {
+  readonly mounts: readonly string[];
+  readonly status: string;
+  readonly gateway: string | undefined;
+} {
+  if (sockets.from === 'side-car') {
+    const { volume, hasGateway } = sockets;
+    return {
+      mounts: ['--mount', `type=volume,source=${volume},target=${INSIDE_SOCKETS},readonly`],
+      status: `${INSIDE_SOCKETS}/${STATUS_CHANNEL}.sock`,
+      gateway: hasGateway ? `${INSIDE_SOCKETS}/${GATEWAY_CHANNEL}.sock` : undefined,
+    };
+  }
+  const { status, gateway } = sockets;
+  return {
+    mounts: [
+      ...['--mount', mountWord(status, INSIDE_STATUS, true)],
+      ...(gateway === undefined ? [] : ['--mount', mountWord(gateway, INSIDE_SOCKET, true)]),
+    ],
+    status: INSIDE_STATUS,
+    gateway: gateway === undefined ? undefined : INSIDE_SOCKET,
+  };
 }
 
 /**
@@ -50,6 +92,7 @@ function mountWord(source: string, target: string, isReadOnly: boolean): string 
  */
 export function containerArguments(layout: ContainerLayout, command: CommandSpec): string[] {
   const { limits, uid } = layout;
+  const sockets = socketPlaces(layout.sockets);
   const scratch = Math.min(SCRATCH_BYTES, limits.workBytes);
   // Podman would copy what stands at that path in the image, or on the host.
   const plain = layout.kind === 'podman' ? ',notmpcopyup' : '';
@@ -65,7 +108,7 @@ export function containerArguments(layout: ContainerLayout, command: CommandSpec
     ...command.environment,
   };
   delete environment.M4BENCH_GATEWAY_URL;
-  if (layout.gatewaySocket !== undefined) environment.M4BENCH_GATEWAY_URL = INSIDE_GATEWAY_URL;
+  if (sockets.gateway !== undefined) environment.M4BENCH_GATEWAY_URL = INSIDE_GATEWAY_URL;
   const readOnly = (source: string, target: string): string[] => ['--mount', mountWord(source, target, true)];
   // Names that engines add; one that the command asks for stays.
   const added = ['HOSTNAME', 'container', 'TERM'].filter((name) => !Object.hasOwn(command.environment, name));
@@ -74,7 +117,7 @@ export function containerArguments(layout: ContainerLayout, command: CommandSpec
     '--interactive',
     '--name',
     layout.name,
-    ...['--label', 'm4bench=sandbox', '--label', `m4bench.owner=${layout.owner}`],
+    ...['--label', SANDBOX_LABEL, '--label', `${OWNER_LABEL}=${layout.owner}`],
     ...[
       '--network',
       'none',
@@ -101,10 +144,9 @@ export function containerArguments(layout: ContainerLayout, command: CommandSpec
     mountWord(layout.workFolder, INSIDE_WORK, false),
     ...layout.tools.flatMap(({ source, target }) => readOnly(source, target)),
     ...readOnly(layout.limitsFile, INSIDE_LIMITS),
-    ...readOnly(layout.statusSocket, INSIDE_STATUS),
+    ...sockets.mounts,
     ...(layout.filterFile === undefined ? [] : readOnly(layout.filterFile, INSIDE_FILTER)),
     ...(layout.homeFilesFolder === undefined ? [] : readOnly(layout.homeFilesFolder, INSIDE_HOME_FILES)),
-    ...(layout.gatewaySocket === undefined ? [] : readOnly(layout.gatewaySocket, INSIDE_SOCKET)),
     ...layout.inputs.flatMap(({ source, target }) => readOnly(source, target)),
     ...['--workdir', INSIDE_WORK],
     ...Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
@@ -114,8 +156,8 @@ export function containerArguments(layout: ContainerLayout, command: CommandSpec
     ...(layout.filterFile === undefined
       ? []
       : ['/usr/bin/python3', '-I', '-S', `${TOOLS_ROOT}/tools/filter.py`, INSIDE_FILTER]),
-    ...[INSIDE_NODE, INSIDE_INIT, '--status-socket', INSIDE_STATUS],
-    ...(layout.gatewaySocket === undefined ? [] : ['--forward', String(INSIDE_PORT), INSIDE_SOCKET]),
+    ...[INSIDE_NODE, INSIDE_INIT, '--status-socket', sockets.status],
+    ...(sockets.gateway === undefined ? [] : ['--forward', String(INSIDE_PORT), sockets.gateway]),
     ...(layout.homeFilesFolder === undefined ? [] : ['--home', INSIDE_HOME_FILES]),
     '--',
     ...command.command,

@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { M4BenchError, messageOf } from '../support/errors.js';
 import { startTimeOf } from '../support/process-tree.js';
+import { OWNER_LABEL, SANDBOX_LABEL } from './container-arguments.js';
 import { type Advice, type DockerInfo, dockerAdvice, isVirtualEngine } from './host-advice.js';
 import { type Rootfs, shortDigest } from './rootfs.js';
 import type { SandboxAvailability } from './sandbox.js';
@@ -145,24 +146,35 @@ export async function ensureImage(engine: ContainerEngine, rootfs: Rootfs): Prom
   );
 }
 
-/** Removes containers of processes that are gone; those of running ones stay. Returns their names. */
+/**
+ * Removes containers of processes that are gone, and the volumes of their side-cars; those of running ones stay.
+ * Returns their names.
+ */
 export async function cleanContainers(kind: 'docker' | 'podman'): Promise<readonly string[]> {
   const engine = await findEngine(kind);
   if (!('program' in engine)) return [];
   const options = { env: engine.environment, timeout: 60_000 };
-  const format = '{{.Names}}\t{{.Label "m4bench.owner"}}';
-  const { stdout } = await run(
-    engine.program,
-    [...engine.globalWords, 'ps', '--all', '--filter', 'label=m4bench=sandbox', '--format', format],
-    options,
-  );
+  const tell = async (words: readonly string[]): Promise<string> =>
+    (await run(engine.program, [...engine.globalWords, ...words], options)).stdout;
   const removed: string[] = [];
-  for (const line of stdout.split('\n').filter((text) => text !== '')) {
-    const [name, owner = ''] = line.split('\t');
-    const [pid, startTime] = owner.split('.');
-    if (startTimeOf(Number(pid)) === startTime) continue;
-    await run(engine.program, [...engine.globalWords, 'rm', '--force', '--volumes', name!], options);
-    removed.push(name!);
-  }
+  const clean = async (
+    list: readonly string[],
+    name: string,
+    remove: readonly string[],
+    label = `.Label "${OWNER_LABEL}"`,
+  ): Promise<void> => {
+    const format = `{{.${name}}}\t{{${label}}}`;
+    const listed = await tell([...list, '--filter', `label=${SANDBOX_LABEL}`, '--format', format]);
+    for (const line of listed.split('\n').filter((text) => text !== '')) {
+      const [found, owner = ''] = line.split('\t');
+      const [pid, startTime] = owner.split('.');
+      if (startTimeOf(Number(pid)) === startTime) continue;
+      await tell([...remove, '--force', found!]);
+      removed.push(found!);
+    }
+  };
+  await clean(['ps', '--all'], 'Names', ['rm', '--volumes']);
+  const ofVolume = kind === 'podman' ? `index .Labels "${OWNER_LABEL}"` : undefined;
+  await clean(['volume', 'ls'], 'Name', ['volume', 'rm'], ofVolume);
   return removed;
 }

@@ -9,9 +9,17 @@ import { M4BenchError } from '../support/errors.js';
 import { listProcesses, signalAll, startTimeOf, treeBelow } from '../support/process-tree.js';
 import { createRuntimeFolder, removeTree } from '../support/runtime-folders.js';
 import { checkInputs, checkReadable, INSIDE_GATEWAY_URL, INSIDE_WORK } from './bubblewrap-arguments.js';
-import { type ContainerLayout, containerArguments } from './container-arguments.js';
+import {
+  type ContainerLayout,
+  containerArguments,
+  GATEWAY_CHANNEL,
+  type Sockets,
+  STATUS_CHANNEL,
+} from './container-arguments.js';
 import { type ContainerEngine, ensureImage, findEngine } from './container-engine.js';
 import { type CopyOutLimits, copyOutOf } from './copy-out.js';
+import { LINUX_REMEDY } from './host-advice.js';
+import { channelTo } from './relay.js';
 import { type Rootfs, shortDigest } from './rootfs.js';
 import type {
   CommandOutcome,
@@ -25,6 +33,7 @@ import type {
   WorkFile,
 } from './sandbox.js';
 import { seccompFilter } from './seccomp.js';
+import { SideCar } from './side-car.js';
 import { readStatus, startFailure } from './status.js';
 import { supervise } from './supervise.js';
 import { toolMounts } from './tools.js';
@@ -32,12 +41,30 @@ import { fillWorkFolder, layOutHomeFiles } from './work-folder.js';
 
 const run = promisify(execFile);
 
-/** A container of docker or podman per command, over the root file system. */
-export function containerSandbox(kind: 'docker' | 'podman', rootfs?: Rootfs): Sandbox {
+/**
+ * How the sockets of this machine reach a container: mounted, or through a side-car, for engines in a machine of
+ * their own (Docker Desktop).
+ */
+export type SocketPlacement = 'mounted' | 'side-car';
+
+/**
+ * A container of docker or podman per command, over the root file system. `placement`: default what the engine needs.
+ */
+export function containerSandbox(
+  kind: 'docker' | 'podman',
+  rootfs?: Rootfs,
+  placement?: SocketPlacement,
+): Sandbox {
   let found: Promise<ContainerEngine | SandboxAvailability> | undefined;
   const engine = async (): Promise<ContainerEngine | SandboxAvailability> => {
     found ??= findEngine(kind);
     const state = await found;
+    if (process.platform !== 'linux' && 'program' in state)
+      return {
+        available: false,
+        detail: `${kind} is there, and the programs of ${process.platform} do not run in its containers`,
+        remedy: LINUX_REMEDY,
+      };
     if (rootfs !== undefined || !('program' in state)) return state;
     return {
       available: false,
@@ -45,6 +72,8 @@ export function containerSandbox(kind: 'docker' | 'podman', rootfs?: Rootfs): Sa
       remedy: 'Build one with: m4bench sandbox build',
     };
   };
+  const placementIn = (state: ContainerEngine): SocketPlacement =>
+    placement ?? (state.sharesProcesses ? 'mounted' : 'side-car');
   return {
     kind,
     isIsolated: true,
@@ -54,11 +83,12 @@ export function containerSandbox(kind: 'docker' | 'podman', rootfs?: Rootfs): Sa
       const state = await engine();
       if (!('program' in state)) return state;
       const detail = `${kind} ${state.version}, ${state.detail}, root file system ${shortDigest(rootfs!.manifest.digest)}`;
-      return { available: true, detail };
+      const how = placementIn(state) === 'side-car' ? ', with a side-car for the gateway' : '';
+      return { available: true, detail: `${detail}${how}` };
     },
     async prepare(spec) {
       const state = await engine();
-      if ('program' in state) return ContainerRun.create(state, rootfs!, spec);
+      if ('program' in state) return ContainerRun.create(state, rootfs!, spec, placementIn(state));
       throw new M4BenchError(
         'SANDBOX_NOT_AVAILABLE',
         `The ${kind} sandbox does not work here: ${state.detail}.`,
@@ -69,33 +99,37 @@ export function containerSandbox(kind: 'docker' | 'podman', rootfs?: Rootfs): Sa
   };
 }
 
-/** The first connection to a socket of ours as a stream; later ones are turned away. */
-async function statusSocket(path: string): Promise<{ readonly source: PassThrough; close(): void }> {
-  const source = new PassThrough();
-  let first: Socket | undefined;
-  const server: Server = createServer((socket) => {
+/** Where init tells how a command ends: the first connection, as a stream; later ones are turned away. */
+class StatusChannel {
+  readonly source = new PassThrough();
+  #first: Socket | undefined;
+
+  take(socket: Socket): void {
     socket.on('error', () => {});
-    if (first !== undefined) {
+    if (this.#first !== undefined) {
       socket.destroy();
       return;
     }
-    first = socket;
-    socket.pipe(source);
-    socket.once('close', () => source.destroy());
-  });
+    this.#first = socket;
+    socket.pipe(this.source);
+    socket.once('close', () => this.source.destroy());
+  }
+
+  close(): void {
+    this.#first?.destroy();
+    this.source.destroy();
+  }
+}
+
+/** A Unix socket of this machine for one status channel. */
+async function listenAt(path: string, channel: StatusChannel): Promise<Server> {
+  const server = createServer((socket) => channel.take(socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(path, () => resolve());
   });
   await chmod(path, 0o666);
-  return {
-    source,
-    close() {
-      server.close();
-      first?.destroy();
-      source.destroy();
-    },
-  };
+  return server;
 }
 
 class ContainerRun implements PreparedSandbox {
@@ -103,16 +137,25 @@ class ContainerRun implements PreparedSandbox {
   readonly gatewayUrl: string | undefined;
   #hasRun = false;
   #running: { kill(): void; readonly ended: Promise<unknown> } | undefined;
+  /** Of the command that runs. */
+  #status: StatusChannel | undefined;
+  #sideCar: SideCar | undefined;
 
   private constructor(
     private readonly engine: ContainerEngine,
     private readonly folder: string,
-    private readonly layout: Omit<ContainerLayout, 'name' | 'statusSocket'>,
+    private readonly gatewaySocket: string | undefined,
+    private readonly layout: Omit<ContainerLayout, 'name' | 'sockets'>,
   ) {
-    this.gatewayUrl = layout.gatewaySocket === undefined ? undefined : INSIDE_GATEWAY_URL;
+    this.gatewayUrl = gatewaySocket === undefined ? undefined : INSIDE_GATEWAY_URL;
   }
 
-  static async create(engine: ContainerEngine, rootfs: Rootfs, spec: SandboxSpec): Promise<ContainerRun> {
+  static async create(
+    engine: ContainerEngine,
+    rootfs: Rootfs,
+    spec: SandboxSpec,
+    placement: SocketPlacement,
+  ): Promise<ContainerRun> {
     checkInputs(spec.inputs, 'dropped-user');
     const tools = toolMounts();
     tools.forEach(checkReadable);
@@ -135,7 +178,7 @@ class ContainerRun implements PreparedSandbox {
       }
       await fillWorkFolder(workFolder, spec.workFiles, ownId === 0 ? uid : undefined);
       if (ownId === 0) await chown(workFolder, uid, uid);
-      return new ContainerRun(engine, folder, {
+      const prepared = new ContainerRun(engine, folder, spec.gatewaySocket, {
         kind: engine.kind,
         image,
         owner: `${process.pid}.${startTimeOf(process.pid) ?? ''}`,
@@ -143,15 +186,29 @@ class ContainerRun implements PreparedSandbox {
         workFolder,
         limitsFile,
         filterFile,
-        gatewaySocket: spec.gatewaySocket,
         inputs: spec.inputs,
         tools,
         limits: spec.limits,
       });
+      if (placement === 'side-car') await prepared.#startSideCar();
+      return prepared;
     } catch (thrown) {
       await removeTree(folder);
       throw thrown;
     }
+  }
+
+  async #startSideCar(): Promise<void> {
+    this.#sideCar = await SideCar.start({
+      engine: this.engine,
+      image: this.layout.image,
+      owner: this.layout.owner,
+      channels: {
+        [STATUS_CHANNEL]: (socket) =>
+          this.#status === undefined ? socket.destroy() : this.#status.take(socket),
+        ...(this.gatewaySocket === undefined ? {} : { [GATEWAY_CHANNEL]: channelTo(this.gatewaySocket) }),
+      },
+    });
   }
 
   async execute(command: CommandSpec): Promise<CommandOutcome> {
@@ -160,13 +217,23 @@ class ContainerRun implements PreparedSandbox {
     // An earlier command may have shut its own folder.
     await chmod(this.layout.workFolder, 0o755);
     const name = `m4b-${randomBytes(6).toString('hex')}`;
-    const socketPath = join(this.folder, `${name.slice(4)}.s`);
     const homeFilesFolder = await layOutHomeFiles(this.folder, command.homeFiles);
-    const channel = await statusSocket(socketPath);
+    const channel = new StatusChannel();
+    this.#status = channel;
+    const statusPath = join(this.folder, `${name.slice(4)}.s`);
+    const server = this.#sideCar === undefined ? await listenAt(statusPath, channel) : undefined;
+    const sockets: Sockets =
+      this.#sideCar === undefined
+        ? { from: 'host', status: statusPath, gateway: this.gatewaySocket }
+        : {
+            from: 'side-car',
+            volume: this.#sideCar.volume,
+            hasGateway: this.gatewaySocket !== undefined,
+          };
     const layout = {
       ...this.layout,
       name,
-      statusSocket: socketPath,
+      sockets,
       ...(homeFilesFolder === undefined ? {} : { homeFilesFolder }),
     };
     try {
@@ -174,6 +241,8 @@ class ContainerRun implements PreparedSandbox {
     } finally {
       if (homeFilesFolder !== undefined) await removeTree(homeFilesFolder);
       this.#running = undefined;
+      this.#status = undefined;
+      server?.close();
       channel.close();
       await this.#engine(['rm', '--force', '--volumes', name]).catch(() => {});
     }
@@ -214,11 +283,16 @@ class ContainerRun implements PreparedSandbox {
     const ended = supervise(command, {
       child,
       processes: tree,
-      terminate: () =>
-        signalAll(
-          tree().filter(({ pid }) => pid !== innerPid),
-          'SIGTERM',
-        ),
+      terminate: () => {
+        // From within, where the processes of the engine are not ours to signal; spares the first one and itself.
+        if (this.#sideCar !== undefined)
+          void this.#engine(['exec', name, '/bin/bash', '-p', '-c', 'kill -TERM -1']).catch(() => {});
+        else
+          signalAll(
+            tree().filter(({ pid }) => pid !== innerPid),
+            'SIGTERM',
+          );
+      },
       kill,
       workFolder: this.layout.workFolder,
       limits: this.layout.limits,
@@ -268,6 +342,7 @@ class ContainerRun implements PreparedSandbox {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#running?.kill();
     await this.#running?.ended.catch(() => {});
+    await this.#sideCar?.[Symbol.asyncDispose]();
     await removeTree(this.folder);
   }
 }

@@ -84,6 +84,10 @@ describe('advice on docker', () => {
     expect(isVirtualEngine({ OperatingSystem: 'Docker Desktop' }, 'linux')).toBe(true);
     expect(isVirtualEngine({ OperatingSystem: 'Debian GNU/Linux 12' }, 'darwin')).toBe(true);
     expect(isVirtualEngine({ OperatingSystem: 'Debian GNU/Linux 12' }, 'linux')).toBe(false);
+    expect(dockerAdvice({ ...whole, OperatingSystem: 'Docker Desktop' }, 'linux')).toMatchObject({
+      ok: true,
+      detail: expect.stringContaining('side-car'),
+    });
     expect(dockerAdvice({ ...whole, OperatingSystem: 'OrbStack' }, 'darwin')).toMatchObject({
       ok: false,
       remedy: expect.stringContaining('Linux machine'),

@@ -85,6 +85,10 @@ export interface DockerInfo {
   readonly PidsLimit?: boolean;
 }
 
+/** For machines whose own Node and DuckDB cannot run in a container. */
+export const LINUX_REMEDY =
+  'Run m4bench inside a Linux machine (WSL 2, Lima or another virtual one), with docker there or Docker Desktop, or with bubblewrap.';
+
 /** Whether an engine runs in a virtual machine, where a socket of this machine cannot be mounted. */
 export function isVirtualEngine({ OperatingSystem: system }: DockerInfo, platform: NodeJS.Platform): boolean {
   return platform !== 'linux' || /desktop|orbstack|colima|lima/i.test(system ?? '');
@@ -109,10 +113,9 @@ export function dockerAdvice(info: DockerInfo, platform: NodeJS.Platform): Advic
         ? 'Delegate the controllers to users (systemctl edit user@.service: Delegate=cpu cpuset io memory pids), and sign in again.'
         : 'Start the kernel with cgroup_enable=memory swapaccount=1.',
     );
+  if (platform !== 'linux')
+    return amiss(`the programs of ${platform} do not run in its containers`, LINUX_REMEDY);
   if (isVirtualEngine(info, platform))
-    return amiss(
-      'docker runs in a virtual machine, where the socket of the gateway cannot be mounted',
-      'Run m4bench inside a Linux machine (with its docker, or bubblewrap); agents without a model work as it is.',
-    );
+    return fine('holds limits, in a machine of its own: a side-car leads to the gateway');
   return fine(isRootless ? 'rootless, and holds limits' : 'holds limits');
 }

@@ -41,6 +41,11 @@ async function everyCandidate(): Promise<readonly Candidate[]> {
     ...own,
     { name: 'bubblewrap over a root file system', sandbox: bubblewrapSandbox(rootfs), holdsForkBombs: true },
     { name: 'docker', sandbox: containerSandbox('docker', rootfs), holdsForkBombs: true },
+    {
+      name: 'docker with a side-car',
+      sandbox: containerSandbox('docker', rootfs, 'side-car'),
+      holdsForkBombs: true,
+    },
     { name: 'podman', sandbox: containerSandbox('podman', rootfs), holdsForkBombs: true },
   ];
 }
