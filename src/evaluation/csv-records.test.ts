@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CsvNormalForm } from './csv-records.js';
-import { PlainCsvCheck, Utf8Check } from './csv-structure.js';
 import { Refusal } from './refusal.js';
 
 const limits = { headerBytes: 1024 ** 2, recordBytes: 1024 ** 2 };
@@ -154,46 +153,161 @@ describe('pieces', () => {
       { numRuns: 500 },
     );
   });
-
-  it('split inside a character are still UTF-8, and half a character at the end is not', () => {
-    const text = Buffer.from('aé€😀');
-    for (let size = 1; size <= text.length; size++) {
-      const check = new Utf8Check();
-      for (let start = 0; start < text.length; start += size) check.add(text.subarray(start, start + size));
-      expect(() => check.end()).not.toThrow();
-    }
-    const cut = new Utf8Check();
-    cut.add(text.subarray(0, text.length - 1));
-    expect(() => cut.end()).toThrow(Refusal);
-    expect(() => new Utf8Check().add(Buffer.from([0x61, 0xff, 0x62]))).toThrow(Refusal);
-  });
 });
 
-describe('a plainly written file', () => {
-  const isPlain = (content: string) => {
-    const check = new PlainCsvCheck();
-    check.add(Buffer.from(content));
-    return check.end() !== undefined;
+describe('the normal form', () => {
+  /** The bytes written for pieces of a file, and what is known of its records. */
+  const normalForm = (
+    pieces: readonly string[],
+    wanted: readonly string[] = ['a', 'b'],
+    bounds: Partial<typeof limits> = {},
+  ) => {
+    const form = new CsvNormalForm(new Set(wanted), { ...limits, ...bounds });
+    const parts = pieces.flatMap((piece) => form.write(Buffer.from(piece)));
+    const { rest, records } = form.end();
+    return { text: Buffer.concat([...parts, ...rest]).toString('utf8'), records };
   };
+  const textOf = (content: string, wanted?: readonly string[]) => normalForm([content], wanted).text;
 
-  it('has equal commas in every line, line feeds, no quotes and no blank lines', () => {
-    expect(isPlain('a,b\n1,2\n3,\n')).toBe(true);
-    expect(isPlain('\ufeffa,b\n1,2\n3,4')).toBe(true);
+  it('has a line for the header, an empty first column and escapes for what separates', () => {
+    expect(textOf('a,b\n"1,x","2\r\ny"\n\\,\n')).toBe('normal\n,1\\3x,2\\2\\1y\n,\\0,\n');
+    expect(textOf('a,b\n')).toBe('normal\n');
+  });
+
+  it('keeps the wanted columns only, quoted or not, in the first record and later ones', () => {
+    const file = 'x,a,y,b\n"p,""q\n",1,"\\",2\nno,3," ""z""",4\n  yes,5,plain,6\n';
+    expect(textOf(file)).toBe('normal\n,1,2\n,3,4\n,5,6\n');
+    expect(normalForm([file]).records).toEqual({
+      header: ['x', 'a', 'y', 'b'],
+      kept: [1, 3],
+      records: 3,
+      hasEscapes: false,
+    });
+    expect(textOf(file, ['none of them'])).toBe('normal\n\n\n\n');
+  });
+
+  it('pads short records in wanted columns only', () => {
+    expect(textOf('a,x,b,y\n1\n2,3\n4,5,6\n7,\n')).toBe('normal\n,1,\n,2,\n,4,6\n,7,\n');
+    // The first of three fields is dropped everywhere, so a record of one field has none that is kept.
+    expect(textOf('a,b\n0,1,2\n9\n8,3\n')).toBe('normal\n,1,2\n,,\n,3,\n');
   });
 
   it.each([
-    ['short line', 'a,b\n1\n'],
-    ['long line', 'a,b\n1,2,3\n'],
-    ['short last line', 'a,b\n1,2\n3'],
-    ['quote', 'a,b\n"1",2\n'],
-    ['quote in the header', '"a",b\n1,2\n'],
-    ['CRLF', 'a,b\r\n1,2\r\n'],
-    ['NUL', 'a,b\n1\u0000,2\n'],
-    ['blank line', 'a,b\n\n1,2\n'],
-    ['a mark inside', 'a,b\n\ufeff1,2\n'],
-    ['one column', 'a\n1\n'],
-    ['no line feed', 'a,b'],
-  ])('is not one with a %s', (_name, content) => {
-    expect(isPlain(content)).toBe(false);
+    ['in the first record', 'a,b\n"1,0",2\n3,4\n', true],
+    ['in a later record', 'a,b\n1,2\n3,\\\n', true],
+    ['in both', 'a,b\n\\,2\n3,\\\n5,6\n', true],
+    ['in the header only', '"x,\\",a,b\n0,1,2\n', false],
+    ['in no field', 'a,b\n"1",2\n3,4\n', false],
+  ])('tells of escapes %s', (_name, content, hasEscapes) => {
+    expect(normalForm([content]).records.hasEscapes).toBe(hasEscapes);
+  });
+
+  it('gives header names back as they were', () => {
+    const { header } = normalForm(['"x\ny","p,q","r\rs",t\\0,"\\"\n1,2,3,4,5\n']).records;
+    expect(header).toEqual(['x\ny', 'p,q', 'r\rs', 't\\0', '\\']);
+  });
+
+  it('skips blank lines of every line end and keeps blanks that begin a record', () => {
+    expect(textOf('a,b\r\r1,2\r \r\n\r\n\t\n 3,4\n  5,6\r\n')).toBe('normal\n,1,2\n, 3,4\n,  5,6\n');
+    expect(textOf(' a,b\n 1,2\n', ['b'])).toBe('normal\n,2\n');
+  });
+
+  it('counts an empty field after the last comma of the file', () => {
+    expect(textOf('a,b\n1,2\n3,')).toBe('normal\n,1,2\n,3,\n');
+    expect(textOf('a,b\n1,2\n3,4\r')).toBe('normal\n,1,2\n,3,4\n');
+    expect(textOf('a,b\n1,2\n3,"4"')).toBe('normal\n,1,2\n,3,4\n');
+  });
+
+  it('leaves piece by piece', () => {
+    const form = new CsvNormalForm(new Set(['a']), { headerBytes: 8, recordBytes: 100 });
+    expect(form.write(Buffer.from('a,b\n'))).toEqual([]);
+    expect(Buffer.concat([...form.write(Buffer.from('1,2\n3'))]).toString()).toBe('normal\n,1\n,3');
+    expect(Buffer.concat([...form.write(Buffer.from('4,0123456789\n'))]).toString()).toBe('4\n');
+    expect(form.write(Buffer.from(''))).toEqual([]);
+    expect(form.end()).toMatchObject({ rest: [], records: { records: 2 } });
+  });
+
+  it.each([
+    ['in one piece', 1 << 20],
+    ['in pieces of 1000 bytes', 1000],
+  ])('holds long headers, first records, records and blanks, %s', (_name, pieceBytes) => {
+    const long = 'x'.repeat(90_000);
+    const [odd, blanks] = ['\\'.repeat(90_000), ' '.repeat(90_000)];
+    const content = `${long},a,${odd}\n${long},${odd},1\n2,${odd},${long}\n3,${long}\n${blanks}4,,"${odd}"\n`;
+    const { header, rows } = read(content, [long, 'a', odd], pieceBytes);
+    expect(header).toEqual([long, 'a', odd]);
+    expect(rows).toEqual([
+      [long, odd, '1'],
+      ['2', odd, long],
+      ['3', long, null],
+      [`${blanks}4`, null, odd],
+    ]);
+  });
+
+  it('holds a piece whose escapes fill the buffer to the end', () => {
+    const { text } = normalForm(['a,b\n1,', '\\'.repeat(32_799), '\n3,4\n']);
+    expect(text).toBe(`normal\n,1,${'\\0'.repeat(32_799)}\n,3,4\n`);
+  });
+
+  it('holds many padded records', () => {
+    const names = Array.from({ length: 300 }, (_unused, i) => `c${i}`);
+    const { text } = normalForm([`${names.join(',')}\n${'1\n'.repeat(1000)}`], names);
+    expect(text).toBe(`normal\n${`,1${','.repeat(299)}\n`.repeat(1000)}`);
+  });
+
+  describe('has limits', () => {
+    const reasonOf = (pieces: readonly string[], bounds: Partial<typeof limits>) => {
+      try {
+        normalForm(pieces, undefined, bounds);
+      } catch (thrown) {
+        if (thrown instanceof Refusal) return [thrown.kind, thrown.message];
+        throw thrown;
+      }
+      return undefined;
+    };
+    const tooLarge = (message: string) => ['output-too-large', message];
+
+    it('of records, with their separators, over pieces too', () => {
+      const bounds = { recordBytes: 10 };
+      const message = (record: number) => tooLarge(`Data record ${record} is longer than 10 bytes.`);
+      // A comma before each of two fields and the line feed: 3 bytes beside 7 of content.
+      expect(reasonOf(['a,b\n12345,67\n12345,67\n1234567,\n'], bounds)).toBeUndefined();
+      expect(reasonOf(['a,b\n12345,678\n'], bounds)).toEqual(message(1));
+      expect(reasonOf(['a,b\n12345,67\n1234,67\n12345678\n'], bounds)).toEqual(message(3));
+      expect(reasonOf(['a,b\n1,2\n12', '345', ',6', '7\n12345,67\n'], bounds)).toBeUndefined();
+      expect(reasonOf(['a,b\n1,2\n12', '345', ',6', '78\n'], bounds)).toEqual(message(2));
+    });
+
+    it('of blanks that begin a record', () => {
+      const bounds = { recordBytes: 10 };
+      expect(reasonOf(['a,b\n1,2\n', ' '.repeat(10), '\n3,4\n'], bounds)).toBeUndefined();
+      expect(reasonOf(['a,b\n1,2\n', ' \t'.repeat(5), ' \n3,4\n'], bounds)).toEqual(
+        tooLarge('Record 2 begins with too many blanks.'),
+      );
+    });
+
+    it('of the header and the first record while they are not complete', () => {
+      const bounds = { headerBytes: 6 };
+      // Commas do not count here.
+      expect(reasonOf(['a,b,cdef', '\n', '1,2,3456', '\n12345678,,\n'], bounds)).toBeUndefined();
+      expect(reasonOf(['a,b,cdefg', '\n'], bounds)).toEqual(tooLarge('The header is longer than 6 bytes.'));
+      expect(reasonOf(['a,b\n1,234567', '\n'], bounds)).toEqual(
+        tooLarge('The first record is longer than 6 bytes.'),
+      );
+    });
+
+    it('of two million columns', () => {
+      expect(reasonOf([','.repeat(2_000_000)], {})).toBeUndefined();
+      expect(reasonOf([','.repeat(2_000_001)], {})).toEqual(
+        tooLarge('The header has more than 2000000 fields.'),
+      );
+    });
+  });
+
+  it('tells in which record a quote is left open', () => {
+    expect(refusal('a,b\n1,2\n3,4\n5,"6\n7,8\n')).toEqual([
+      'output-unreadable',
+      'A quoted field that begins in record 3 is never closed.',
+    ]);
   });
 });

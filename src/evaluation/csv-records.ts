@@ -52,8 +52,7 @@ export function unescapedSql(text: string): string {
 }
 
 function unescaped(text: string): string {
-  const meaning = ['\\', '\n', '\r', ','];
-  return text.replace(/\\([0-3])/g, (_all, digit: string) => meaning[Number(digit)] ?? '');
+  return text.replace(/\\([0-3])/g, (_all, digit: string) => '\\\n\r,'.charAt(Number(digit)));
 }
 
 /**
@@ -95,7 +94,6 @@ export class CsvNormalForm {
 
   /** Takes a piece of the file (without its byte-order mark); returns the normal form that became ready. */
   write(piece: Uint8Array): readonly Buffer[] {
-    this.finished = [];
     this.reserve(2 * piece.length + 64);
     for (let i = 0; i < piece.length; i++) {
       const byte = piece[i] as number;
@@ -108,12 +106,11 @@ export class CsvNormalForm {
     }
     if (this.keep === undefined) this.checkHeaderBytes();
     else this.flush();
-    return this.finished;
+    return this.takeFinished();
   }
 
   /** The end of the file. */
   end(): { readonly rest: readonly Buffer[]; readonly records: CsvRecords } {
-    this.finished = [];
     if (this.state === State.inQuotes) {
       throw new Refusal(
         'output-unreadable',
@@ -129,7 +126,7 @@ export class CsvNormalForm {
     if (this.keep === undefined) this.settleColumns(this.header.length);
     this.flush();
     return {
-      rest: this.finished,
+      rest: this.takeFinished(),
       records: {
         header: this.header,
         kept: this.keptPositions,
@@ -154,11 +151,11 @@ export class CsvNormalForm {
         if (byte === lineFeed || byte === carriageReturn) {
           this.blanks = [];
           this.state = State.startRecord;
-          return true;
+        } else {
+          this.beginField();
+          this.pushBlanks();
+          this.state = State.inField;
         }
-        this.beginField();
-        this.pushBlanks();
-        this.state = State.inField;
         return false;
       case State.startField:
         this.beginField();
@@ -175,8 +172,9 @@ export class CsvNormalForm {
         this.state = byte === quote ? State.inQuotes : State.inField;
         return byte === quote;
       case State.afterCarriageReturn:
+        // A line feed that follows is then skipped like a blank line.
         this.endRecord();
-        return byte === lineFeed;
+        return false;
     }
   }
 
@@ -225,13 +223,13 @@ export class CsvNormalForm {
     this.seenNul = false;
     this.field++;
     if (this.keep === undefined) this.fieldEnds.push(this.length);
-    else this.isKept = this.field < this.expected && this.keep[this.field] === 1;
+    else this.isKept = this.keep[this.field] === 1;
   }
 
   /** Ends the last field and the record. */
   private endRecord(): void {
     this.endField();
-    if (this.keep !== undefined) this.endDataRecord(this.keep);
+    if (this.keep !== undefined) this.endDataRecord();
     else if (this.header === undefined) this.takeHeader();
     else this.takeFirstRecord();
     this.reserve(2 * this.remaining + this.keptPositions.length + 64);
@@ -241,7 +239,7 @@ export class CsvNormalForm {
     this.state = State.startRecord;
   }
 
-  private endDataRecord(keep: Uint8Array): void {
+  private endDataRecord(): void {
     this.records++;
     if (this.field > this.expected) {
       throw new Refusal(
@@ -249,8 +247,8 @@ export class CsvNormalForm {
         `Data record ${this.records} has ${this.field} fields where ${this.expected} are expected.`,
       );
     }
-    for (let field = this.field; field < this.expected; field++) {
-      if (keep[field] === 1) this.out[this.length++] = comma;
+    for (const position of this.keptPositions) {
+      if (position + this.leading >= this.field) this.out[this.length++] = comma;
     }
     this.out[this.length++] = lineFeed;
     this.checkRecordBytes();
@@ -272,7 +270,6 @@ export class CsvNormalForm {
     const front = this.out;
     const ends = this.fieldEnds;
     this.out = Buffer.allocUnsafe(2 * front.length + 64);
-    this.fieldEnds = [];
     this.settleColumns(ends.length);
     this.records = 1;
     this.recordStart = this.length;
@@ -280,10 +277,8 @@ export class CsvNormalForm {
       this.out[this.length++] = comma;
       const field = position + this.leading;
       const bytes = front.subarray(ends[field - 1] ?? 0, ends[field] ?? 0);
-      if (field < ends.length && bytes.length > 0) {
-        this.hasEscapes ||= bytes.includes(backslash);
-        this.length += bytes.copy(this.out, this.length);
-      }
+      this.hasEscapes ||= bytes.includes(backslash);
+      this.length += bytes.copy(this.out, this.length);
     }
     this.out[this.length++] = lineFeed;
     this.checkRecordBytes();
@@ -302,7 +297,7 @@ export class CsvNormalForm {
       this.keptPositions.push(position);
       this.keep[position + this.leading] = 1;
     }
-    this.length = this.out.write('normal\n', 0, 'latin1');
+    this.length = this.out.write('normal\n');
   }
 
   private checkRecordBytes(): void {
@@ -332,6 +327,12 @@ export class CsvNormalForm {
     const larger = Buffer.allocUnsafe(2 * (this.length + bytes));
     this.out.copy(larger, 0, 0, this.length);
     this.out = larger;
+  }
+
+  private takeFinished(): readonly Buffer[] {
+    const ready = this.finished;
+    this.finished = [];
+    return ready;
   }
 
   private flush(): void {

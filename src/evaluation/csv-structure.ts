@@ -39,8 +39,8 @@ export class Utf8Check {
 
 /** Bytes at the end that begin a character without ending it. */
 function unfinishedBytes(bytes: Buffer): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] as number;
+  for (let back = 1; back <= 3; back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
     if (byte < 0x80) return 0;
     if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
   }
@@ -70,10 +70,9 @@ export class PlainCsvCheck {
     // The engine drops a mark at the start of its own first line, and one may be split between two pieces.
     if (bytes.includes(byteOrderMark) || bytes.subarray(-2).includes(0xef)) this.isPlain = false;
     if (this.header === undefined) bytes = this.takeHeader(bytes);
-    if (!this.isPlain || bytes.length === 0) return;
     this.hasOddNumbers ||= bytes.includes(0x5f) || bytes.includes('+-') || this.lastByte === 0x2b;
     this.countCommas(bytes);
-    this.lastByte = bytes[bytes.length - 1] as number;
+    this.lastByte = bytes.at(-1) ?? this.lastByte;
   }
 
   /** The facts, or undefined when the exact reader has to decide. */
@@ -120,9 +119,7 @@ export class PlainCsvCheck {
     const names = line.split(',');
     this.headerCommas = names.length - 1;
     this.header = names;
-    if (names.length < 2 || names.length > mostColumns || /["\r\0]/.test(line) || line.trim() === '') {
-      this.isPlain = false;
-    }
+    if (names.length < 2 || names.length > mostColumns || /["\r\0]/.test(line)) this.isPlain = false;
     return bytes.subarray(end + 1);
   }
 }

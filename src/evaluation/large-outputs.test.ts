@@ -11,7 +11,7 @@ const contract = { keys: ['stay_id', 'charttime'], values: ['score', 'dose', 'la
 let fixture: ScoringFixture;
 let reference: string;
 beforeAll(async () => {
-  fixture = await ScoringFixture.open();
+  fixture = await ScoringFixture.open(2);
   reference = join(fixture.folder, 'reference.parquet');
   await fixture.session.run(`copy (
     select 30000000 + i as stay_id, timestamp '2150-01-01' + to_minutes(i) as charttime,

@@ -18,7 +18,12 @@ const truthRows: readonly (readonly Cell[])[] = [
 const truth = csv(header, truthRows);
 
 async function nmaeOf(one: Partial<ScoringCase> & Pick<ScoringCase, 'output'>) {
-  const { evaluation } = await fixture.evaluate({ truth, values: ['a', 'b'], ...one });
+  const { evaluation } = await fixture.evaluate({
+    truth,
+    values: ['a', 'b'],
+    request: { scoresOnly: true },
+    ...one,
+  });
   return evaluation;
 }
 

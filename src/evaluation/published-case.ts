@@ -30,7 +30,7 @@ export function published(
 ): void {
   for (const { name, expected, ...one } of cases) {
     it(name, async () => {
-      const { evaluation } = await fixture.current.evaluate(one);
+      const { evaluation } = await fixture.current.evaluate({ request: { scoresOnly: true }, ...one });
       if (typeof expected === 'object' && 'error' in expected) {
         expect(evaluation).toMatchObject({
           errorKind: expected.error,

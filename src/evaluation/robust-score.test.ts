@@ -18,7 +18,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 function judged(cases: readonly RobustCase[]): void {
   for (const { name, published, robust, ...one } of cases) {
     it(name, async () => {
-      const { evaluation } = await fixture.evaluate(one);
+      const { evaluation } = await fixture.evaluate({ request: { scoresOnly: true }, ...one });
       const { v } = evaluation.columns;
       expect(`${v?.robustMatched}/${v?.robustTotal}`).toBe(robust);
       if (published === 'error')

@@ -23,6 +23,17 @@ describe('round8', () => {
 
   it('leaves whole numbers, tiny numbers and large numbers as they should be', () => {
     expect([0, 1, 12, 5e-324, 2 ** 60, 1 / 3].map(round8)).toEqual([0, 1, 12, 0, 2 ** 60, 0.33333333]);
+    const whole = [
+      2 ** 52 + 1,
+      2 ** 53 - 1,
+      -3,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      Number.NEGATIVE_INFINITY,
+    ];
+    expect(whole.map(round8)).toEqual(whole);
+    // At 2^51 a double still holds halves.
+    expect([1.5, -1 / 3, 2 ** 51 + 0.5].map(round8)).toEqual([1.5, -0.33333333, 2 ** 51 + 0.5]);
   });
 });
 

@@ -5,16 +5,13 @@ const scale = 10n ** 8n;
  * (0.001953125 -> 0.00195312). Eight decimals keep one wrong row in 200,859 visible below 1.
  */
 export function round8(value: number): number {
-  if (!Number.isFinite(value) || value === 0) return value;
+  if (!Number.isFinite(value) || Number.isInteger(value)) return value;
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, Math.abs(value));
   const raw = bits.getBigUint64(0);
-  const exponent = Number(raw >> 52n);
-  const mantissa = exponent === 0 ? raw : (raw & (2n ** 52n - 1n)) | (2n ** 52n);
-  const shift = Math.max(exponent, 1) - 1075;
-  // value = mantissa * 2^shift; beyond 2^52 it has no decimals to round.
-  if (shift >= 0) return value;
-  const denominator = 2n ** BigInt(-shift);
+  // value = mantissa / denominator. The leading bit is wrong for subnormal numbers, which round to 0 with it as without.
+  const mantissa = (raw & (2n ** 52n - 1n)) | (2n ** 52n);
+  const denominator = 2n ** (1075n - (raw >> 52n));
   const scaled = mantissa * scale;
   let quotient = scaled / denominator;
   const doubledRest = 2n * (scaled % denominator);
