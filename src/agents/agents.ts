@@ -31,6 +31,9 @@ const AGENTS: Readonly<Record<string, (settings: AgentSettings) => Agent>> = {
 /** Names of all agents, in the order in which they are listed. */
 export const agentNames: readonly string[] = Object.keys(AGENTS);
 
+/** Those that are offered: `hostile` tries to break out, which is for tests of sandboxes. */
+export const offeredAgentNames: readonly string[] = agentNames.filter((name) => name !== 'hostile');
+
 /**
  * The agent of a name, or the one that a TOML file describes (a name that ends in `.toml` is a path). Throws
  * `AGENT_UNKNOWN`, with the nearest name, for any other, and `AGENT_FILE_INVALID` for a file that does not hold one.
@@ -42,6 +45,6 @@ export function agentNamed(name: string, settings: AgentSettings): Agent {
   throw new M4BenchError(
     'AGENT_UNKNOWN',
     `There is no agent "${name}".`,
-    `${suggestionFor(name, agentNames)}Known agents: ${agentNames.join(', ')}; or name a TOML file that describes one (docs/agents.md).`,
+    `${suggestionFor(name, offeredAgentNames)}Known agents: ${offeredAgentNames.join(', ')}; or name a TOML file that describes one (docs/agents.md).`,
   );
 }

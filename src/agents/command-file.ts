@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { suggestionFor } from '../support/closest-name.js';
-import { M4BenchError, messageOf } from '../support/errors.js';
+import { M4BenchError, reasonOf } from '../support/errors.js';
 import { sha256 } from '../support/hashing.js';
 import { traceFormatSchema } from './transcript.js';
 
@@ -57,12 +57,10 @@ export function readCommandFile(path: string, reservedNames: readonly string[]):
     ...Object.entries(file.environment).map(([name, word]) => [`environment.${name}`, word] as const),
   ])
     checkPlaceholders(path, place, value);
-  const folder = dirname(path);
+  // Absolute: sandboxes are started from other folders than the one that `path` is relative to.
+  const folder = resolve(dirname(path));
   const files = Object.fromEntries(
-    Object.entries(file.files).map(([target, source]) => [
-      target,
-      isAbsolute(source) ? source : join(folder, source),
-    ]),
+    Object.entries(file.files).map(([target, source]) => [target, resolve(folder, source)]),
   );
   return { ...file, files, fingerprint: sha256(text).slice(0, 12) };
 }
@@ -71,7 +69,7 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (thrown) {
-    throw invalid(path, `cannot be read: ${messageOf(thrown)}`, 'Name an existing TOML file.');
+    throw invalid(path, `cannot be read: ${reasonOf(thrown)}`, 'Name an existing TOML file.');
   }
 }
 

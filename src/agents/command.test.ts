@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AgentRequest } from './agent.js';
 import { agentNamed } from './agents.js';
@@ -53,6 +53,14 @@ describe('an agent that a file describes', () => {
     });
     const elsewhere = await agent.launch({ ...request, provider: 'other' });
     expect(elsewhere.environment.URL).toBe('http://127.0.0.1:8300/other/v1');
+  });
+
+  test('named by a relative path, finds its files from any folder', async () => {
+    await agentOf('name = "mine"\ncommand = ["run"]\n[files]\n"/opt/mine" = "program"');
+    const agent = agentNamed(relative(process.cwd(), join(folder, 'agent.toml')), settings);
+    expect((await agent.launch(request)).inputs).toEqual([
+      { source: join(folder, 'program'), target: '/opt/mine' },
+    ]);
   });
 
   test('leaves out a word or variable whose value is not asked for', async () => {

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { M4BenchError, messageOf, systemCodeOf } from '../support/errors.js';
+import { M4BenchError, reasonOf, systemCodeOf } from '../support/errors.js';
 import type { Transcript } from './transcript.js';
 import { finishDraft, newDraft, noteFinalText } from './transcript-draft.js';
 
@@ -25,7 +25,7 @@ async function tailOf(path: string): Promise<string> {
     if (systemCodeOf(thrown) === 'ENOENT') return '';
     throw new M4BenchError(
       'TRACE_UNREADABLE',
-      `Cannot read the trace ${path}: ${messageOf(thrown)}.`,
+      `Cannot read the trace ${path}: ${reasonOf(thrown)}.`,
       'Check that it is a readable file.',
       { party: 'environment', cause: thrown },
     );

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { M4BenchError, messageOf, systemCodeOf } from '../support/errors.js';
+import { M4BenchError, reasonOf, systemCodeOf } from '../support/errors.js';
 import type { TraceFormat, Transcript } from './transcript.js';
 import { finishDraft, newDraft, type TranscriptDraft } from './transcript-draft.js';
 
@@ -75,7 +75,7 @@ async function* boundedLines(path: string): AsyncGenerator<string | undefined> {
     if (systemCodeOf(thrown) === 'ENOENT') return;
     throw new M4BenchError(
       'TRACE_UNREADABLE',
-      `Cannot read the trace ${path}: ${messageOf(thrown)}.`,
+      `Cannot read the trace ${path}: ${reasonOf(thrown)}.`,
       'Check that it is a readable file.',
       { party: 'environment', cause: thrown },
     );

@@ -29,6 +29,7 @@ const identity = (stratum: Stratum): TableRow => ({
   version: stratum.benchmarkVersion,
 });
 const identityColumns = ['agent', 'effort', 'protocol', 'dataset'] as const;
+const folds: readonly string[] = ['model', 'schema', ...identityColumns, 'version'];
 
 const numberOrNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
 
@@ -50,6 +51,7 @@ export function rewardByTaskAndCondition(results: readonly RunResult[]): Table {
       'keyF1',
       'strictPasses',
     ],
+    folds,
     rows: strataOfResults(results).flatMap((stratum) =>
       cellsOf(stratum.rows).map((cell) => {
         const summary = summaryOf(cell);
@@ -63,7 +65,8 @@ export function rewardByTaskAndCondition(results: readonly RunResult[]): Table {
           runs: summary.runs,
           unjudged: summary.unjudged,
           reward: numberOrNull(summary.meanReward),
-          sd: numberOrNull(summary.sdReward),
+          // One trial has no spread.
+          sd: summary.runs - summary.unjudged > 1 ? numberOrNull(summary.sdReward) : null,
           min: numberOrNull(summary.minReward),
           max: numberOrNull(summary.maxReward),
           keyF1: numberOrNull(summary.meanKeyF1),
@@ -78,6 +81,7 @@ export function rewardByTaskAndCondition(results: readonly RunResult[]): Table {
 export function skillDeltas(results: readonly RunResult[]): Table {
   return {
     columns: ['task', 'model', 'schema', ...identityColumnsOf(results), 'noSkill', 'withSkill', 'delta'],
+    folds,
     rows: strataOfResults(results).flatMap((stratum) =>
       schemasOf(stratum.rows).flatMap((schema) =>
         armPairs(stratum.rows, { schema }).map((pair) => ({
@@ -119,6 +123,7 @@ export function skillEffect(
       'high',
       'positiveTasks',
     ],
+    folds,
     rows: strataOfResults(results).flatMap((stratum) =>
       schemasOf(stratum.rows).flatMap((schema) => {
         const effect = taskBalancedEffect(
@@ -161,7 +166,8 @@ export function rewardByArm(rows: readonly RunRow[]): Table | undefined {
         runs: summary.runs,
         unjudged: summary.unjudged,
         reward: present([summary.meanReward])[0] ?? null,
-        sd: numberOrNull(summary.sdReward),
+        // One trial has no spread.
+        sd: summary.runs - summary.unjudged > 1 ? numberOrNull(summary.sdReward) : null,
         strictPasses: cell.rows.filter(isStrictPass).length,
       };
     }),

@@ -88,7 +88,25 @@ describe('writers', () => {
           { a: 'long', b: 0.5 },
         ],
       }).split('\n'),
-    ).toEqual(['a         b', 'x         1', 'long  0.500']);
+    ).toEqual(['a         b', 'x     1.000', 'long  0.500']);
+  });
+
+  it('one number of decimals in a column, names in words, and what all rows share said once below', () => {
+    expect(
+      toText({
+        columns: ['task', 'model', 'meanKeyF1', 'runs'],
+        folds: ['model', 'task'],
+        rows: [
+          { task: 'x', model: 'm', meanKeyF1: 1, runs: 1 },
+          { task: 'y', model: 'm', meanKeyF1: 0.25, runs: 10 },
+        ],
+      }).split('\n'),
+    ).toEqual([
+      'task  mean key F1  runs',
+      'x           1.000     1',
+      'y           0.250    10',
+      '(in every row: model m)',
+    ]);
   });
 
   it('stacks strata under a column `campaign`, and leaves a single one alone', () => {

@@ -17,7 +17,8 @@ export interface PrintColumn {
   /** Columns of the table it is made of. */
   readonly from: readonly string[];
   /**
-   * `text` (default for one column): whole numbers plain, others with 3 decimals; `fixed`: always with decimals;
+   * `text` (default for one column): 3 decimals throughout where any number of the column has a fraction, else whole
+   * numbers; `fixed`: always with decimals;
    * `estimate`: `m [lo, hi]`; `range`: `[lo, hi]`; `count`: `k/n`; `words`: joined by a space; `thousands`; `bytes`.
    */
   readonly as?: 'text' | 'fixed' | 'estimate' | 'range' | 'count' | 'words' | 'thousands' | 'bytes';
@@ -32,8 +33,10 @@ export interface Table {
   readonly title?: string;
   /** What a reader must know: exclusions, sources, limits. */
   readonly notes?: readonly string[];
-  /** How people read it; without it every column is printed under its own name. */
+  /** How people read it; without it every column is printed under its own name, in words. */
   readonly print?: readonly PrintColumn[];
+  /** Columns that a terminal says once, below the table, when every row has the same value in them. */
+  readonly folds?: readonly string[];
 }
 
 /** A table as printed: texts, and which columns hold numbers. */
@@ -50,16 +53,32 @@ export function formatCell(value: TableValue | undefined): string {
   return Number.isInteger(value) ? String(value) : formatFixed(value);
 }
 
+/** How the cells of a column are written: one number of decimals throughout, so that they can be compared by eye. */
+export function cellFormatOf(values: readonly (TableValue | undefined)[]): typeof formatCell {
+  const hasFractions = values.some((value) => typeof value === 'number' && value % 1 !== 0);
+  return (value) => (hasFractions && typeof value === 'number' ? formatFixed(value) : formatCell(value));
+}
+
+/** A column's name as a reader's words: `meanKeyF1` as `mean key F1`. */
+function inWords(name: string): string {
+  return name
+    .replace(
+      /([a-z])([A-Z](?!\d))/g,
+      (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
+    )
+    .replace(/([a-z])([A-Z]\d)/g, '$1 $2');
+}
+
 const numberOrNull = (value: TableValue | undefined): number | null =>
   typeof value === 'number' ? value : null;
 
-function printedCell(row: TableRow, column: PrintColumn): string {
+function printedCell(row: TableRow, column: PrintColumn, format: typeof formatCell): string {
   const values = column.from.map((name) => row[name]);
   const [a, b, c] = values.map(numberOrNull);
   const { digits = 3 } = column;
   switch (column.as ?? 'text') {
     case 'text':
-      return formatCell(values[0]);
+      return format(values[0]);
     case 'fixed':
       return formatFixed(a, digits);
     case 'estimate':
@@ -77,13 +96,26 @@ function printedCell(row: TableRow, column: PrintColumn): string {
   }
 }
 
+/** Every column under its own name, the named ones with thousands separators. */
+export function printWithThousands(
+  columns: readonly string[],
+  thousands: readonly string[],
+): readonly PrintColumn[] {
+  return columns.map((column) => ({
+    header: inWords(column),
+    from: [column],
+    ...(thousands.includes(column) ? { as: 'thousands' as const } : {}),
+  }));
+}
+
 /** The table as people read it: every cell a text, by `print` where there is one. */
 export function printedTable(table: Table): PrintedTable {
   const print =
-    table.print ?? table.columns.map((column): PrintColumn => ({ header: column, from: [column] }));
+    table.print ?? table.columns.map((column): PrintColumn => ({ header: inWords(column), from: [column] }));
+  const formats = print.map(({ from }) => cellFormatOf(table.rows.map((row) => row[from[0]!])));
   return {
     columns: print.map((column) => column.header),
-    rows: table.rows.map((row) => print.map((column) => printedCell(row, column))),
+    rows: table.rows.map((row) => print.map((column, place) => printedCell(row, column, formats[place]!))),
     isNumeric: print.map(
       (column) =>
         column.as !== 'words' &&
@@ -124,8 +156,24 @@ export function toCsv(table: Table): string {
     .join('\n')}\n`;
 }
 
+/** A table without those of the named columns that hold one value only. */
+export function withoutDull(table: Table, names: readonly string[]): Table {
+  const isDull = (column: string): boolean =>
+    names.includes(column) && new Set(table.rows.map((row) => row[column])).size < 2;
+  return { ...table, columns: table.columns.filter((column) => !isDull(column)) };
+}
+
 /** Aligned plain text for a terminal; control characters never reach it. */
 export function toText(table: Table): string {
+  const kept = withoutDull(table, table.rows.length > 0 ? (table.folds ?? []) : []);
+  const folded = table.columns.filter((column) => !kept.columns.includes(column));
+  const said = folded.map((column) => `${inWords(column)} ${formatCell(table.rows[0]![column])}`).join(', ');
+  return folded.length === 0
+    ? alignedText(kept)
+    : `${alignedText(kept)}\n(in every row: ${cleanForTerminal(said)})`;
+}
+
+function alignedText(table: Table): string {
   const { columns, rows, isNumeric } = printedTable(table);
   const grid = [columns, ...rows].map((cells) => cells.map(cleanForTerminal));
   const widths = columns.map((_, column) => Math.max(...grid.map((cells) => cells[column]!.length)));

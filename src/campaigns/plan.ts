@@ -1,7 +1,9 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Cell, cellSchema, runIdOf } from '../runs/cell.js';
 import type { PreparedCell } from '../runs/prepare.js';
+import { suggestionFor } from '../support/closest-name.js';
 import { M4BenchError } from '../support/errors.js';
 import { readJson, readTextIfPresent, writeJsonAtomic } from '../support/files.js';
 import { hashOf } from '../support/hashing.js';
@@ -85,6 +87,16 @@ export function campaignFolder(home: Home, name: string): CampaignFolder {
     runs: join(root, 'runs'),
     analysis: join(root, 'analysis'),
   };
+}
+
+/** Says which campaigns there are where one is asked for that is not. */
+export function campaignNotFound(home: Home, name: string): M4BenchError {
+  const names = existsSync(home.campaigns) ? readdirSync(home.campaigns).sort() : [];
+  return new M4BenchError(
+    'CAMPAIGN_NOT_FOUND',
+    `There is no campaign "${name}" under ${home.campaigns}.`,
+    `${suggestionFor(name, names)}${names.length === 0 ? 'None has been started yet' : `There are ${names.join(', ')}`}; m4bench campaign run starts one.`,
+  );
 }
 
 export interface PlanParts {

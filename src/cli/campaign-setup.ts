@@ -13,7 +13,7 @@ import {
 } from '../campaigns/expand.js';
 import { observedUse } from '../campaigns/observed-use.js';
 import { orderRuns } from '../campaigns/order.js';
-import { type CampaignPlan, type PlanSetup, planOf, readPlan } from '../campaigns/plan.js';
+import { type CampaignPlan, campaignNotFound, type PlanSetup, planOf, readPlan } from '../campaigns/plan.js';
 import {
   loadProfile,
   type Profile,
@@ -38,6 +38,7 @@ import { benchmarkVersion } from '../version.js';
 import type { CassetteOptions } from './cassette-options.js';
 import type { CliContext } from './context.js';
 import { collect, wholeNumber } from './options.js';
+import { refuseOtherOptions } from './planned-options.js';
 import { agentHelp, type RunOptions, type RunSetup, setUpRuns, withAgentOptions } from './run-setup.js';
 
 /** What a campaign may be asked for; nothing of it is needed to resume one. */
@@ -397,7 +398,10 @@ export async function plannedCampaign(
   const asksForNothing =
     options.agent === undefined && options.profile === undefined && options.task === undefined;
   const present = asksForNothing ? await existingPlan(context.home, name) : undefined;
-  if (present !== undefined) return await setUpPlan(context, present, options);
+  if (present !== undefined) {
+    refuseOtherOptions(present, options);
+    return await setUpPlan(context, present, options);
+  }
   return await planDraft(context, await draftCampaign(context, name, options));
 }
 
@@ -405,9 +409,5 @@ export async function plannedCampaign(
 export async function existingPlan(home: Home, name: string): Promise<CampaignPlan> {
   const plan = await readPlan(home, name);
   if (plan !== undefined) return plan;
-  throw new M4BenchError(
-    'CAMPAIGN_NOT_FOUND',
-    `There is no campaign ${name} under ${home.campaigns}.`,
-    'Start one with m4bench campaign run.',
-  );
+  throw campaignNotFound(home, name);
 }

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import type { Command, Option } from 'commander';
-import { agentNames } from '../agents/agents.js';
+import { offeredAgentNames } from '../agents/agents.js';
 import { listDatasets } from '../datasets/dataset.js';
 import { sandboxKinds } from '../sandboxes/sandboxes.js';
 import { transformedSchemas } from '../schemas/presentation.js';
@@ -39,7 +39,7 @@ export function valuesFrom(home: Home, content: LoadTasksOptions): Values {
     campaigns,
     dataset: async () =>
       (await listDatasets(home)).map(({ name, notice }) => ({ value: name, description: notice })),
-    agent: async () => named(agentNames),
+    agent: async () => named(offeredAgentNames),
     condition: async () => named(conditionNames),
     protocol: async () => named(await protocolNames()),
     schema: async () => named(['native', ...transformedSchemas]),

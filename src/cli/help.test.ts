@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { helpExamples } from './help-examples.js';
-import { buildProgram } from './main.js';
+import { buildProgram, wordsAsked } from './main.js';
 
 interface Leaf {
   readonly name: string;
@@ -82,6 +82,12 @@ describe('the help', () => {
   test('examples belong to commands that exist', () => {
     const names = all.map(({ name }) => name);
     expect(Object.keys(helpExamples).filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test('`help` reaches commands of any depth', () => {
+    expect(wordsAsked(['help', 'campaign', 'run'])).toEqual(['campaign', 'run', '--help']);
+    expect(wordsAsked(['help', 'campaign'])).toEqual(['help', 'campaign']);
+    expect(wordsAsked(['run', 'help', 'x'])).toEqual(['run', 'help', 'x']);
   });
 
   test('a mistyped command and option are answered with the nearest', async () => {

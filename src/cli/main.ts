@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
-import { M4BenchError, messageOf } from '../support/errors.js';
+import { fileTrouble, M4BenchError, messageOf } from '../support/errors.js';
 import { cleanForTerminal } from '../support/terminal.js';
 import { benchmarkVersion } from '../version.js';
 import { analyzeCommand } from './commands/analyze.js';
@@ -88,6 +88,11 @@ function inheriting(command: Command): Command {
   return command;
 }
 
+/** `help campaign run` as `campaign run --help`: commander's own `help` knows one level only. */
+export function wordsAsked(words: readonly string[]): string[] {
+  return words[0] === 'help' && words.length > 2 ? [...words.slice(1), '--help'] : [...words];
+}
+
 /** Who reads the output may stop (`| head`): the work goes on, since it may be a campaign, and nothing is said. */
 function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -101,7 +106,7 @@ async function main(): Promise<void> {
   outliveReaders();
   const program = buildProgram();
   try {
-    await program.parseAsync(process.argv);
+    await program.parseAsync(wordsAsked(process.argv.slice(2)), { from: 'user' });
   } catch (thrown) {
     if (thrown instanceof CommanderError) {
       process.exitCode = thrown.exitCode === 0 ? 0 : exitCodes.wrongUse;
@@ -126,6 +131,11 @@ function report(thrown: unknown, isVerbose: boolean): void {
         : thrown.party === 'user'
           ? exitCodes.wrongUse
           : exitCodes.failed;
+  } else if (fileTrouble(thrown) !== undefined) {
+    process.stderr.write(
+      `error FILE_SYSTEM: ${cleanForTerminal(fileTrouble(thrown)!)}\n  Correct the name, or what stands in the way there, and run the command again.\n`,
+    );
+    process.exitCode = exitCodes.failed;
   } else {
     process.stderr.write(
       `error INTERNAL: ${cleanForTerminal(messageOf(thrown))}\n  This is a fault of m4bench; run again with --verbose and report it.\n`,

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Agent, Effort } from '../agents/agent.js';
 import { agentNamed } from '../agents/agents.js';
+import { resolveEffort } from '../agents/effort.js';
 import { loginNotOffered } from '../agents/login-files.js';
 import { runGates } from '../audit/gates.js';
 import { parseSchema } from '../conditions/presented-names.js';
@@ -140,6 +141,7 @@ export async function setUpRuns(
   processEnvironment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<RunSetup> {
   const agent = agentNamed(options.agent, { environment: processEnvironment, userHome: homedir() });
+  resolveEffort(agent, options.effort);
   const availability = await agent.probe();
   if (!availability.available) {
     throw new M4BenchError(

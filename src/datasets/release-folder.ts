@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { M4BenchError, messageOf } from '../support/errors.js';
+import { M4BenchError, reasonOf } from '../support/errors.js';
 import type { DatabaseKind, SourceSchema, SourceTable } from './source-schema.js';
 
 /** Forms in which a table may come, the published one first. */
@@ -98,7 +98,7 @@ async function read(folder: string): Promise<Listing> {
   } catch (thrown) {
     throw new M4BenchError(
       'IMPORT_FOLDER_UNREADABLE',
-      `Cannot read ${folder}: ${messageOf(thrown)}.`,
+      `Cannot read ${folder}: ${reasonOf(thrown)}.`,
       'Point --from at a readable folder.',
       { cause: thrown },
     );

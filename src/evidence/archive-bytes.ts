@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
-import { M4BenchError, messageOf } from '../support/errors.js';
+import { M4BenchError, messageOf, reasonOf } from '../support/errors.js';
 import { zstdDecompressed } from './zstd.js';
 
 /** Thrown for an archive that cannot be read on; `message` says why. */
@@ -32,7 +32,7 @@ async function compressionOf(path: string): Promise<'zstd' | 'gzip' | 'none'> {
   } catch (thrown) {
     throw new M4BenchError(
       'EVIDENCE_UNREADABLE',
-      `Cannot read ${path}: ${messageOf(thrown)}.`,
+      `Cannot read ${path}: ${reasonOf(thrown)}.`,
       'Name an evidence package (.tar.zst).',
       { cause: thrown },
     );

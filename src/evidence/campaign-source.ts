@@ -3,7 +3,13 @@ import { basename, join } from 'node:path';
 import { auditRun } from '../audit/audit-run.js';
 import { entriesBelow, recordText, statusOf } from '../audit/record-files.js';
 import { isDone, readResult } from '../campaigns/campaign-index.js';
-import { type CampaignFolder, type CampaignPlan, campaignFolder, readPlan } from '../campaigns/plan.js';
+import {
+  type CampaignFolder,
+  type CampaignPlan,
+  campaignFolder,
+  campaignNotFound,
+  readPlan,
+} from '../campaigns/plan.js';
 import type { RunResult } from '../runs/result.js';
 import { M4BenchError } from '../support/errors.js';
 import type { Home } from '../support/home.js';
@@ -44,11 +50,7 @@ export async function readCampaignSource(
   const folder = campaignFolder(home, name);
   const entries = await readdir(folder.runs, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) {
-    throw new M4BenchError(
-      'CAMPAIGN_NOT_FOUND',
-      `There is no campaign ${name} with runs under ${home.campaigns}.`,
-      'Run it first with m4bench campaign run, or name another one.',
-    );
+    throw campaignNotFound(home, name);
   }
   const plan = await readPlan(home, name);
   const planned = new Map(plan?.runs.map((run) => [run.runId, run]));

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Agent, Effort } from '../agents/agent.js';
 import { buildConcepts } from '../concepts/build.js';
 import { derivedSchema, loadConcepts } from '../concepts/concept.js';
@@ -19,6 +18,7 @@ import { sha256 } from '../support/hashing.js';
 import type { Home } from '../support/home.js';
 import { type Progress, silentProgress } from '../support/progress.js';
 import { runtimeBase } from '../support/runtime-folders.js';
+import { readContentFile } from '../support/toml-file.js';
 import { parseCondition } from '../tasks/condition.js';
 import type { Protocol } from '../tasks/protocol.js';
 import { removedRelations } from '../tasks/removal.js';
@@ -123,6 +123,11 @@ export class CellPreparation {
   async prepare(request: CellRequest): Promise<PreparedCell> {
     const { task, dataset, protocol, agent, schema = 'native' } = request;
     refuseNativePerturbation(schema, request.perturb ?? []);
+    // Before anything is built: a mistyped name is told at once.
+    const queryText =
+      request.queryFile === undefined
+        ? undefined
+        : await readContentFile(request.queryFile, 'FILE_UNREADABLE', 'the query');
     const given = schema === 'native' ? await this.native(request) : await this.presented(request, schema);
     const { context, reference, relations, emptySchemas, presentation, verification, codes } = given;
     const taskDatabase = await buildTaskDatabase(relations, {
@@ -130,7 +135,6 @@ export class CellPreparation {
       folder: this.home.taskDatabases,
       emptySchemas,
     });
-    const queryText = request.queryFile === undefined ? undefined : await readFile(request.queryFile, 'utf8');
     const cell: Cell = {
       task: task.name,
       condition: request.condition,

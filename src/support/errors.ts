@@ -37,3 +37,27 @@ export function systemCodeOf(thrown: unknown): string | undefined {
   if (thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string') return thrown.code;
   return undefined;
 }
+
+/** Words for the system errors that files of a user meet. */
+const fileTroubles: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of the path is no folder',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+};
+
+/** Why a file cannot be used, in words where the system has only a code; else the message of what was thrown. */
+export function reasonOf(thrown: unknown): string {
+  return fileTroubles[systemCodeOf(thrown) ?? ''] ?? messageOf(thrown);
+}
+
+/** `FILE: there is no such file or folder` for a system error that says which file, undefined for any other. */
+export function fileTrouble(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error) || fileTroubles[systemCodeOf(thrown) ?? ''] === undefined) return undefined;
+  return 'path' in thrown && typeof thrown.path === 'string'
+    ? `${thrown.path}: ${reasonOf(thrown)}.`
+    : undefined;
+}

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { M4BenchError, messageOf, systemCodeOf } from './errors.js';
+import { M4BenchError, messageOf, reasonOf, systemCodeOf } from './errors.js';
 import { killPoint } from './kill-point.js';
 
 /** A sibling name for a file that is being written; `*.tmp` is debris by definition. */
@@ -69,7 +69,7 @@ export async function readJson(path: string): Promise<unknown> {
   } catch (thrown) {
     throw new M4BenchError(
       'FILE_UNREADABLE',
-      `Cannot read ${path}: ${messageOf(thrown)}.`,
+      `Cannot read ${path}: ${reasonOf(thrown)}.`,
       'Check that the file exists and is readable.',
       {
         cause: thrown,

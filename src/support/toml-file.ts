@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parse, TomlError } from 'smol-toml';
 import type { z } from 'zod';
 import { suggestionFor } from './closest-name.js';
-import { M4BenchError, messageOf } from './errors.js';
+import { M4BenchError, messageOf, reasonOf } from './errors.js';
 
 /** Text of a content file. Throws `<code>` when it is missing or unreadable. */
 export async function readContentFile(file: string, code: string, what: string): Promise<string> {
@@ -11,7 +11,7 @@ export async function readContentFile(file: string, code: string, what: string):
   } catch (thrown) {
     throw new M4BenchError(
       code,
-      `Cannot read ${what} ${file}: ${messageOf(thrown)}.`,
+      `Cannot read ${what} ${file}: ${reasonOf(thrown)}.`,
       'Add the file, or correct the name that points to it.',
       { cause: thrown },
     );

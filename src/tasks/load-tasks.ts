@@ -377,6 +377,6 @@ export async function findTask(name: string, options: LoadTasksOptions = {}): Pr
   throw new M4BenchError(
     'TASK_UNKNOWN',
     `There is no task "${name}".`,
-    `${suggestionFor(name, names)}Run \`m4bench tasks list\` for all ${names.length} names.`,
+    `${suggestionFor(name, names)}Run \`m4bench tasks list\` for all ${names.length} names; tasks of your own need --tasks DIR.`,
   );
 }

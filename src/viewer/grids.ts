@@ -1,25 +1,15 @@
 import type { RunRow } from '../analysis/run-row.js';
 import { runTable } from '../analysis/run-tables.js';
-import { formatCell, printedTable, type Table, type TableValue } from '../analysis/tables.js';
+import {
+  cellFormatOf,
+  type formatCell,
+  printedTable,
+  type Table,
+  type TableValue,
+  withoutDull,
+} from '../analysis/tables.js';
 import type { GridCell, GridProps } from './components/grid.js';
 import type { Site } from './site.js';
-
-/** A table without those of the named columns that hold one value only: it is said once, above. */
-export function withoutDull(table: Table, names: readonly string[]): Table {
-  const isDull = (column: string): boolean =>
-    names.includes(column) && new Set(table.rows.map((row) => row[column])).size < 2;
-  return { ...table, columns: table.columns.filter((column) => !isDull(column)) };
-}
-
-/** `meanKeyF1` as `mean key F1`. */
-function inWords(name: string): string {
-  return name
-    .replace(
-      /([a-z])([A-Z](?!\d))/g,
-      (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
-    )
-    .replace(/([a-z])([A-Z]\d)/g, '$1 $2');
-}
 
 /** A table of the analysis as a grid: the printed texts, sorted by the raw values. */
 export function gridOfTable(name: string, table: Table, caption = table.title ?? name): GridProps {
@@ -30,7 +20,7 @@ export function gridOfTable(name: string, table: Table, caption = table.title ??
     name,
     caption,
     columns: columns.map((header, column) => ({
-      header: table.print === undefined ? inWords(header) : header,
+      header,
       isNumeric: isNumeric[column] === true,
     })),
     rows: rows.map((cells, row) =>
@@ -103,6 +93,7 @@ export function runGrid(rows: readonly RunRow[], site: Site, options: RunGridOpt
     'outputTokens',
     'cost',
   ]);
+  const formats = columns.map(([column]) => cellFormatOf(table.rows.map((row) => row[column])));
   return {
     name: options.name ?? 'runs',
     caption: options.caption ?? 'Runs',
@@ -117,7 +108,7 @@ export function runGrid(rows: readonly RunRow[], site: Site, options: RunGridOpt
     ],
     rows: table.rows.map((row, index) => [
       ...columns.map(([column], place) =>
-        cellOf(row[column] ?? null, place === 0 ? site.run(rows[index]!.runId) : undefined),
+        cellOf(row[column] ?? null, formats[place]!, place === 0 ? site.run(rows[index]!.runId) : undefined),
       ),
       stateOf(rows[index]!),
       row.publishable === 'true' ? 'yes' : 'no',
@@ -128,8 +119,8 @@ export function runGrid(rows: readonly RunRow[], site: Site, options: RunGridOpt
   };
 }
 
-function cellOf(value: TableValue, href: string | undefined): GridCell {
-  const text = formatCell(value);
+function cellOf(value: TableValue, format: typeof formatCell, href: string | undefined): GridCell {
+  const text = format(value);
   const order = typeof value === 'number' ? value : value === null ? null : text;
   if (href !== undefined) return [text, order, href];
   return typeof value === 'string' ? text : [text, order];

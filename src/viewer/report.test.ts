@@ -7,7 +7,7 @@ import { renderAnalysis } from '../analysis/campaign-report.js';
 import { formatEstimate } from '../analysis/number-format.js';
 import { readCampaignRows } from '../analysis/read-campaign.js';
 import { readValidityCaveats } from '../analysis/read-caveats.js';
-import { formatCell } from '../analysis/tables.js';
+import { cellFormatOf, formatCell, type TableRow } from '../analysis/tables.js';
 import { taskFactsOf } from '../analysis/task-facts.js';
 import { analysisDocument } from '../analysis/write-analysis.js';
 import { type Home, homeAt } from '../support/home.js';
@@ -88,6 +88,10 @@ async function analysed() {
   return analyze(set, { caveats: await readValidityCaveats() });
 }
 
+/** A column as tables print it: one number of decimals throughout. */
+const printed = (rows: readonly TableRow[], name: string): readonly string[] =>
+  rows.map((row) => cellFormatOf(rows.map((one) => one[name]))(row[name]));
+
 describe('numbers of a report', () => {
   it('in its tables are those of analyze --json, all of them', async () => {
     const document = analysisDocument(await analysed());
@@ -117,7 +121,7 @@ describe('numbers of a report', () => {
     const byTask = gridsOf(html).find(({ name }) => name === 'reward-by-task-and-condition')!;
     const reward = byTask.columns.findIndex(({ header }) => header === 'reward');
     expect(textsOf(byTask).map((row) => row[reward])).toEqual(
-      glance.tables['reward-by-task-and-condition']!.rows.map((row) => formatCell(row.reward)),
+      printed(glance.tables['reward-by-task-and-condition']!.rows, 'reward'),
     );
     for (const notice of glance.notices) expect(html).toContain(asHtml(notice));
     expect(html).toContain(`<b data-number="finished">${campaign.results.length}</b>`);
@@ -131,25 +135,24 @@ describe('numbers of a report', () => {
       return textsOf(runs).map((row) => row[index]!);
     };
     const rows = campaign.results.map(({ runId }) => tables.runs!.rows.find((row) => row.runId === runId)!);
-    expect(column('Reward')).toEqual(rows.map((row) => formatCell(row.reward)));
-    expect(column('Key F1')).toEqual(rows.map((row) => formatCell(row.keyF1)));
-    expect(column('Cost')).toEqual(rows.map((row) => formatCell(row.cost)));
+    expect(column('Reward')).toEqual(printed(rows, 'reward'));
+    expect(column('Key F1')).toEqual(printed(rows, 'keyF1'));
+    expect(column('Cost')).toEqual(printed(rows, 'cost'));
     const task = gridsOf(await page(`tasks/${pageFile('eicu-oasis')}`));
     const cells = task.find(({ name }) => name === 'cells')!;
     const mean = cells.columns.findIndex(({ header }) => header === 'mean reward');
     expect(textsOf(cells).map((row) => row[mean])).toEqual(
-      tables.cells!.rows.filter((row) => row.task === 'eicu-oasis').map((row) => formatCell(row.meanReward)),
+      printed(
+        tables.cells!.rows.filter((row) => row.task === 'eicu-oasis'),
+        'meanReward',
+      ),
     );
     const columns = task.find(({ name }) => name === 'columns')!;
-    expect(textsOf(columns)).toEqual(
-      tables
-        .columns!.rows.filter((row) => row.task === 'eicu-oasis')
-        .map((row) =>
-          ['condition', 'model', 'column', 'runs', 'matchRate', 'min', 'max', 'wrongRows', 'mostly'].map(
-            (name) => formatCell(row[name]),
-          ),
-        ),
-    );
+    const ofTask = tables.columns!.rows.filter((row) => row.task === 'eicu-oasis');
+    const names = ['condition', 'model', 'column', 'runs', 'matchRate', 'min', 'max', 'wrongRows', 'mostly'];
+    for (const [place, name] of names.entries())
+      expect(textsOf(columns).map((row) => row[place])).toEqual(printed(ofTask, name));
+    expect(columns.columns).toHaveLength(names.length);
   });
 
   it('on the page of a run are those of its result', async () => {

@@ -39,7 +39,7 @@ describe('pages made from the code and the content', () => {
       code: 'TASK_UNKNOWN',
       module: 'tasks',
       message: 'There is no task "…".',
-      remedy: '…Run `m4bench tasks list` for all … names.',
+      remedy: '…Run `m4bench tasks list` for all … names; tasks of your own need --tasks DIR.',
     });
   });
 

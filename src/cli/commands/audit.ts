@@ -5,8 +5,7 @@ import { toText } from '../../analysis/tables.js';
 import { auditRun, type RunAudit } from '../../audit/audit-run.js';
 import type { AuditProblem } from '../../audit/record-files.js';
 import { rescoreRun } from '../../audit/rescore.js';
-import { type CampaignPlan, campaignFolder, readPlan } from '../../campaigns/plan.js';
-import { M4BenchError } from '../../support/errors.js';
+import { type CampaignPlan, campaignFolder, campaignNotFound, readPlan } from '../../campaigns/plan.js';
 import type { Home } from '../../support/home.js';
 import { type CliContext, contextOf } from '../context.js';
 
@@ -41,11 +40,7 @@ async function runFolders(home: Home, name: string): Promise<readonly string[]> 
   const { runs } = campaignFolder(home, name);
   const entries = await readdir(runs, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) {
-    throw new M4BenchError(
-      'CAMPAIGN_NOT_FOUND',
-      `There is no campaign ${name} under ${home.campaigns}.`,
-      'Start one with m4bench campaign run; single runs are in the campaign adhoc.',
-    );
+    throw campaignNotFound(home, name);
   }
   return entries
     .filter((entry) => entry.isDirectory())
@@ -85,7 +80,7 @@ export function addAuditCommand(campaign: Command): void {
         publishable: publishable ? 'yes' : 'no',
         why: [...reasons, ...problems.map(({ code, where }) => `${code} ${where}`)].join('; '),
       }));
-      context.say(toText({ columns: ['run', 'publishable', 'why'], rows }));
+      context.say(toText({ columns: ['run', 'publishable', 'why'], rows, folds: ['publishable', 'why'] }));
       const broken = audits.filter(({ problems }) => problems.length > 0).length + unplanned.length;
       const publishable = audits.filter((audit) => audit.publishable).length;
       context.say(

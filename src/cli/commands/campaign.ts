@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { rewardByTaskAndCondition } from '../../analysis/skill-effect.js';
 import { type Table, toText } from '../../analysis/tables.js';
 import { type Wish, wish } from '../../campaigns/control.js';
+import { lockHolder } from '../../campaigns/lock.js';
 import { type CampaignPlan, campaignFolder, freezePlan, readPlan } from '../../campaigns/plan.js';
 import { type CampaignOutcome, readResults } from '../../campaigns/run.js';
 import { type CampaignStatus, campaignStatus } from '../../campaigns/status.js';
@@ -101,6 +102,7 @@ async function runAction(
   if (options.preflight) {
     const hasCostBudget = options.budgetCost !== undefined;
     const more = { parallel: options.parallel, hasCostBudget, isDeep: isNew };
+    context.progress.update(isNew ? 'preflight' : 'preflight, the short one');
     heedFindings(context, await findingsOf(context, planned, more));
   }
   await freezePlan(context.home, planned.plan);
@@ -126,7 +128,11 @@ function statusText(status: CampaignStatus): string {
       : [`${durationWords(status.secondsPerRun * left)} of agent time left`]),
   ];
   const state =
-    status.holder === null ? 'not running' : `run by process ${status.holder.pid} on ${status.holder.host}`;
+    status.holder !== null
+      ? `run by process ${status.holder.pid} on ${status.holder.host}`
+      : left === 0
+        ? 'not running'
+        : `not running (m4bench campaign run ${status.campaign} goes on)`;
   return [
     `${status.campaign}: ${facts.join(', ')}; ${state}${status.wants === 'run' ? '' : `, asked to ${status.wants}`}`,
     ...status.errors.map(({ runId, code, message }) => `  ${runId}: ${code}: ${message}`),
@@ -165,8 +171,14 @@ function wishCommand(verb: 'pause' | 'resume' | 'stop', wants: Wish, description
     .action(async (name: string, _options: unknown, command: Command) => {
       const context = contextOf(command);
       await existingPlan(context.home, name);
-      await wish(campaignFolder(context.home, name), wants);
-      context.say(`${name}: asked to ${verb}`);
+      const folder = campaignFolder(context.home, name);
+      await wish(folder, wants);
+      const isRunning = (await lockHolder(folder.root)) !== undefined;
+      context.say(
+        isRunning
+          ? `${name}: asked to ${verb}`
+          : `${name}: asked to ${verb}, and no process runs it here; m4bench campaign run ${name} goes on with it`,
+      );
       context.json({ campaign: name, wants });
     });
 }

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { toText } from '../../analysis/tables.js';
+import { printWithThousands, toText } from '../../analysis/tables.js';
 import { listDatasets } from '../../datasets/dataset.js';
 import { importDataset } from '../../datasets/import.js';
 import { databaseKinds } from '../../datasets/source-schema.js';
@@ -102,7 +102,9 @@ export function dataCommand(): Command {
         rows: dataset.tables.reduce((sum, table) => sum + table.rows, 0),
       }));
       context.say(
-        rows.length === 0 ? `No datasets under ${context.home.datasets}.` : toText({ columns, rows }),
+        rows.length === 0
+          ? `No datasets under ${context.home.datasets}; m4bench data synthesize mimic-iv makes one.`
+          : toText({ columns, rows, print: printWithThousands(columns, ['rows']) }),
       );
       context.json({ datasets: datasets.map(({ folder: _folder, ...manifest }) => manifest) });
     });

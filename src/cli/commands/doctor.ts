@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { availableParallelism, freemem, homedir, totalmem } from 'node:os';
 import { Command } from 'commander';
-import { agentNamed, agentNames } from '../../agents/agents.js';
+import { agentNamed, offeredAgentNames } from '../../agents/agents.js';
 import { toText } from '../../analysis/tables.js';
 import { listDatasets } from '../../datasets/dataset.js';
 import { engineVersion } from '../../duck/engine.js';
@@ -85,7 +85,7 @@ export function doctorCommand(): Command {
       }
       for (const [what, advice] of await hostAdvice())
         findings.push({ what, ok: advice.ok ? 'yes' : 'no', detail: advice.detail, remedy: advice.remedy });
-      for (const name of agentNames) {
+      for (const name of offeredAgentNames) {
         const state = await agentNamed(name, { environment: process.env, userHome: homedir() }).probe();
         findings.push({
           what: `agent ${name}`,
@@ -116,10 +116,13 @@ export function doctorCommand(): Command {
       });
       context.say(
         toText({
-          columns: ['what', 'ok', 'detail', 'remedy'],
-          rows: findings.map((finding) => ({ ...finding })),
+          columns: ['what', 'ok', 'detail'],
+          rows: findings.map(({ what, ok, detail }) => ({ what, ok, detail })),
         }),
       );
+      const missing = findings.filter(({ remedy }) => remedy !== '');
+      if (missing.length > 0) context.say('\nWhat to do, where you need it:');
+      for (const { what, remedy } of missing) context.say(`  ${what}: ${remedy}`);
       context.json({ findings });
     });
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { columnTable, componentText, confusionTable } from '../../analysis/evaluation-tables.js';
@@ -6,6 +7,7 @@ import { chooseDataset } from '../../datasets/dataset.js';
 import { evaluateOutput } from '../../evaluation/evaluate.js';
 import type { Evaluation } from '../../evaluation/evaluation.js';
 import { openReference } from '../../references/build.js';
+import { M4BenchError } from '../../support/errors.js';
 import { writeFileAtomic, writeJsonAtomic } from '../../support/files.js';
 import { findTask } from '../../tasks/load-tasks.js';
 import { readAssets, styleWithoutFonts } from '../../viewer/assets.js';
@@ -45,6 +47,11 @@ export function evaluateCommand(): Command {
       ) => {
         const context = contextOf(command);
         const task = await findTask(taskName, context.content);
+        for (const file of [output, options.reference]) {
+          // A run without an output scores 0; a person's mistyped name is no output at all.
+          if (file === undefined || existsSync(file)) continue;
+          throw new M4BenchError('FILE_UNREADABLE', `There is no file ${file}.`, 'Name a file that exists.');
+        }
         const dataset =
           options.reference === undefined
             ? await chooseDataset(context.home, task.database, options.dataset)
@@ -63,7 +70,7 @@ export function evaluateCommand(): Command {
           `${task.name} on ${dataset?.name ?? options.reference}${dataset?.verified === false ? ' (UNVERIFIED data)' : ''}`,
         );
         context.say(
-          `reward ${evaluation.reward}  robust ${evaluation.rewardRobust}  key F1 ${evaluation.keyF1.toFixed(4)}  strict pass ${evaluation.strictPass ? 'yes' : 'no'}`,
+          `reward ${evaluation.reward.toFixed(4)}  robust ${evaluation.rewardRobust.toFixed(4)}  key F1 ${evaluation.keyF1.toFixed(4)}  strict pass ${evaluation.strictPass ? 'yes' : 'no'}`,
         );
         if (evaluation.error !== null) context.say(`${evaluation.errorKind}: ${evaluation.error}`);
         context.say(

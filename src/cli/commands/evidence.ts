@@ -10,7 +10,7 @@ import { saltFrom, termsFrom } from '../../evidence/secret-file.js';
 import { signJournal } from '../../evidence/sign-journal.js';
 import { makeKeyPair, readPrivateKey, readPublicKey } from '../../evidence/signing.js';
 import { type Verification, verifyPackage } from '../../evidence/verify.js';
-import { M4BenchError, messageOf } from '../../support/errors.js';
+import { M4BenchError, reasonOf } from '../../support/errors.js';
 import { encodeSegment } from '../../support/ids.js';
 import { cleanForTerminal } from '../../support/terminal.js';
 import { type CliContext, contextOf } from '../context.js';
@@ -212,7 +212,7 @@ async function isDirectory(path: string): Promise<boolean> {
   } catch (thrown) {
     throw new M4BenchError(
       'EVIDENCE_UNREADABLE',
-      `Cannot read ${path}: ${messageOf(thrown)}.`,
+      `Cannot read ${path}: ${reasonOf(thrown)}.`,
       'Name a package, or an archive or folder of published runs.',
       { cause: thrown },
     );

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { M4BenchError, messageOf } from '../../support/errors.js';
+import { M4BenchError } from '../../support/errors.js';
+import { readContentFile } from '../../support/toml-file.js';
 import { type NewTask, writeNewTask } from '../../tasks/new-task.js';
 import type { Task, TaskMode } from '../../tasks/task.js';
 import { contextOf } from '../context.js';
@@ -184,15 +184,5 @@ async function newTaskFrom(name: string, options: Completed): Promise<NewTask> {
   };
 }
 
-async function textOf(file: string, flag: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (thrown) {
-    throw new M4BenchError(
-      'FILE_UNREADABLE',
-      `${flag}: cannot read ${file}: ${messageOf(thrown)}.`,
-      'Name a text file that exists.',
-      { cause: thrown },
-    );
-  }
-}
+const textOf = (file: string, flag: string): Promise<string> =>
+  readContentFile(file, 'FILE_UNREADABLE', `the file of ${flag},`);

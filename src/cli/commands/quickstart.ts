@@ -44,6 +44,7 @@ export function quickstartCommand(): Command {
         datasets.set(kind, await syntheticDataset(context, kind, options.stays));
       const sandbox = await usableSandbox(context);
       const cells = await prepareCells(context, datasets, sandbox);
+      context.progress.done(`${cells.length} runs prepared: derived tables, references, task databases`);
       const environment = {
         sandbox,
         providers: [],
@@ -141,7 +142,9 @@ async function prepareCells(
 ): Promise<readonly PreparedCell[]> {
   const agent = agentNamed('sql', { environment: process.env, userHome: homedir() });
   const protocol = await loadProtocol();
-  const preparation = new CellPreparation(context.home, context.progress);
+  // Seventy derived tables, each with a line of its own, would bury the dozen lines that matter here.
+  const { update, warn } = context.progress;
+  const preparation = new CellPreparation(context.home, { update, done: update, warn });
   const queries = join(benchmarkFolder(), 'quickstart');
   const cells: PreparedCell[] = [];
   for (const name of (await readdir(queries)).sort()) {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { toText } from '../../analysis/tables.js';
+import { printWithThousands, toText } from '../../analysis/tables.js';
 import { chooseDataset, type Dataset, openDataset } from '../../datasets/dataset.js';
 import { contentHash, describeQuery } from '../../duck/parquet.js';
 import { DuckSession } from '../../duck/session.js';
@@ -44,6 +44,7 @@ export function referencesCommand(): Command {
       context.say(
         toText({
           columns: ['reference', 'rows', 'contentHash'],
+          print: printWithThousands(['reference', 'rows', 'contentHash'], ['rows']),
           rows: built.map(({ key, manifest }) => ({
             reference: key,
             rows: manifest.rows,

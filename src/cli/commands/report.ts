@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { campaignFolder } from '../../campaigns/plan.js';
-import { M4BenchError } from '../../support/errors.js';
+import { campaignFolder, campaignNotFound } from '../../campaigns/plan.js';
 import { loadTasks } from '../../tasks/load-tasks.js';
 import { CampaignStore } from '../../viewer/campaign-store.js';
 import { writeReport } from '../../viewer/report.js';
@@ -22,11 +21,7 @@ export function reportCommand(): Command {
       const context = contextOf(command);
       const state = await new CampaignStore(context.home).open(name);
       if (state === undefined) {
-        throw new M4BenchError(
-          'CAMPAIGN_NOT_FOUND',
-          `There is no campaign ${name} under ${context.home.campaigns}.`,
-          'Start one with m4bench campaign run.',
-        );
+        throw campaignNotFound(context.home, name);
       }
       const folder = resolve(options.out ?? join(campaignFolder(context.home, name).analysis, 'report'));
       const written = await writeReport(folder, state, {

@@ -5,8 +5,10 @@ import { campaignFolder } from '../../campaigns/plan.js';
 import { describe } from '../../campaigns/run.js';
 import { runIdOf } from '../../runs/cell.js';
 import { CellPreparation } from '../../runs/prepare.js';
+import type { RunResult } from '../../runs/result.js';
 import { executeRun } from '../../runs/run.js';
 import { M4BenchError } from '../../support/errors.js';
+import { cleanForTerminal } from '../../support/terminal.js';
 import { findTask } from '../../tasks/load-tasks.js';
 import { withCassetteOptions } from '../cassette-options.js';
 import { contextOf } from '../context.js';
@@ -76,9 +78,20 @@ export function runCommand(): Command {
         context.say(
           `${task.name} ${options.condition} on ${result.dataset.name}${result.dataset.verified ? '' : ' (UNVERIFIED data)'}: ${describe(result)}`,
         );
+        for (const line of failedChecks(result)) context.say(line);
         context.say(result.publishable ? 'publishable' : `not publishable: ${result.reasons.join('; ')}`);
         context.say(`files: ${join(folder.runs, runId)}`);
         if (result.status === 'unjudged') process.exitCode = 1;
       },
     );
+}
+
+/** Where a reward was lost, a line per failed check and at most six. */
+function failedChecks({ evaluation }: RunResult): readonly string[] {
+  const lines = (evaluation?.checks ?? [])
+    .filter(({ passed }) => !passed)
+    .map(({ name, detail }) => `  ${name}: ${cleanForTerminal(detail)}`);
+  return lines.length <= 6
+    ? lines
+    : [...lines.slice(0, 5), `  and ${lines.length - 5} more, in evaluation.json`];
 }

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { toText } from '../../analysis/tables.js';
+import { printWithThousands, toText } from '../../analysis/tables.js';
 import { chooseDataset, type Dataset } from '../../datasets/dataset.js';
 import { findReferenceQuery } from '../../references/reference.js';
 import { type Equivalence, equivalencePath, proveEquivalence } from '../../schemas/equivalence.js';
@@ -76,9 +76,8 @@ async function buildSchemas(context: CliContext, options: SchemaOptions): Promis
       folder: lake.folder,
     });
   }
-  context.say(
-    toText({ columns: ['schema', 'tables', 'written', 'rows', 'megabytes', 'seconds', 'folder'], rows }),
-  );
+  const columns = ['schema', 'tables', 'written', 'rows', 'megabytes', 'seconds', 'folder'];
+  context.say(toText({ columns, rows, print: printWithThousands(columns, ['rows']) }));
   context.json({ schemas: rows });
 }
 

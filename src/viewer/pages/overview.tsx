@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { formatEstimate, formatFixed } from '../../analysis/number-format.js';
-import { formatCell, type Table } from '../../analysis/tables.js';
+import { formatCell, type Table, withoutDull } from '../../analysis/tables.js';
 import type { CampaignView } from '../campaign-view.js';
 import { Facts, Notices } from '../components/bits.js';
 import type { GridProps } from '../components/grid.js';
 import { GridIsland } from '../components/island.js';
 import { pageHtml } from '../components/layout.js';
-import { gridOfTable, runGrid, withoutDull } from '../grids.js';
+import { gridOfTable, runGrid } from '../grids.js';
 import type { Site } from '../site.js';
 
 export interface OverviewProps {

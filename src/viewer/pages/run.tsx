@@ -322,7 +322,7 @@ function Attempts({ site, result }: { readonly site: Site; readonly result: RunR
                     <Text value={reason ?? ''} />
                   </td>
                   <td>
-                    <Text value={timeText(startedAt)} />
+                    <Text value={timeText(startedAt, site.kind)} />
                   </td>
                   <td class="number">{formatCell(seconds)}</td>
                 </tr>

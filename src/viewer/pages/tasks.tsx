@@ -1,7 +1,7 @@
 import { failingColumnTable } from '../../analysis/failing-columns.js';
 import type { ValidityCaveat } from '../../analysis/published-documents.js';
 import { cellTable } from '../../analysis/run-tables.js';
-import { formatCell } from '../../analysis/tables.js';
+import { formatCell, withoutDull } from '../../analysis/tables.js';
 import type { Task } from '../../tasks/task.js';
 import { type CampaignView, taskNames } from '../campaign-view.js';
 import { Facts } from '../components/bits.js';
@@ -10,7 +10,7 @@ import { pageHtml } from '../components/layout.js';
 import { RewardStrips } from '../components/reward-strips.js';
 import { Scroll } from '../components/scroll.js';
 import { TextBlock } from '../components/text.js';
-import { gridOfTable, runGrid, withoutDull } from '../grids.js';
+import { gridOfTable, runGrid } from '../grids.js';
 import type { Site } from '../site.js';
 
 /** The tasks of a campaign. */

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { toText } from '../../../analysis/tables.js';
+import { printWithThousands, toText } from '../../../analysis/tables.js';
 import { openDataset } from '../../../datasets/dataset.js';
 import { type VerifiedTable, verifyDataset } from '../../../datasets/verify.js';
 import { contextOf } from '../../context.js';
@@ -16,6 +16,10 @@ export function verifyCommand(): Command {
       context.say(
         toText({
           columns: ['table', 'rows', 'published rows', 'published file', 'state'],
+          print: printWithThousands(
+            ['table', 'rows', 'published rows', 'published file', 'state'],
+            ['rows', 'published rows'],
+          ),
           rows: verification.tables.map((table) => ({
             table: `${table.schema}.${table.table}`,
             rows: table.rows,
