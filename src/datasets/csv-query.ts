@@ -1,17 +1,16 @@
 import { identifier, literal } from '../duck/sql.js';
 import type { SourceFile } from './release-folder.js';
 import type { ColumnType, SourceColumn } from './source-schema.js';
-import { releaseTimestampFormat, zonelessTimestamp } from './timestamps.js';
+import { hasReleaseForm, zonelessTimestamp } from './timestamps.js';
 
 /**
  * How closely the text of a CSV file is looked at. DuckDB rounds `1.5` to a BIGINT without a word, drops the zone of
- * a TIMESTAMP, and takes `nan` and `inf` for a DOUBLE; all are faults here. Cost of the read, measured on 5 GB of
- * chart events: `official` 1, `quick` 1.25, `careful` 1.6.
+ * a TIMESTAMP, and takes `nan` and `inf` for a DOUBLE; all are faults here.
  *
  * - `official`: the bytes are the published ones, so such values cannot occur.
- * - `quick`: whole numbers come as DOUBLE, which shows fractions, and timestamps must have the release's own form.
- *   A file that it refuses may still be right: `careful` decides. Numbers beyond `exactWholeNumber` are not
- *   exact; the caller looks at the extremes of what was written.
+ * - `quick`: whole numbers come as DOUBLE, which shows fractions, and timestamps as text that must have the release's
+ *   own form. A file that it refuses may still be right: `careful` decides. Numbers beyond `exactWholeNumber` are not
+ *   exact, and years may have fewer than four digits; the caller looks at the extremes of what was written.
  * - `careful`: whole numbers and timestamps come as text and are converted under a check.
  */
 export type CsvReading = 'official' | 'quick' | 'careful';
@@ -29,10 +28,9 @@ export function csvQuery(
   reading: CsvReading,
 ): string {
   const columns = header.map(({ name, type }) => `${literal(name)}: ${literal(readAs(type, reading))}`);
-  const timestamps = reading === 'quick' ? `, timestampformat = ${literal(releaseTimestampFormat)}` : '';
   const read = `read_csv(${literal(source.path)}, columns = {${columns.join(', ')}}, auto_detect = false,
     header = true, delim = ',', quote = '"', escape = '"', nullstr = [${nullStrings.map(literal).join(', ')}],
-    compression = ${literal(source.form === '.csv.gz' ? 'gzip' : 'none')}${timestamps})`;
+    compression = ${literal(source.form === '.csv.gz' ? 'gzip' : 'none')})`;
   const list = source.table.columns.map((column) => {
     const name = identifier(column.name);
     const value = checkedValue(name, column.type, reading);
@@ -42,8 +40,9 @@ export function csvQuery(
 }
 
 function readAs(type: ColumnType, reading: CsvReading): string {
-  if (reading === 'quick' && type === 'BIGINT') return 'DOUBLE';
-  return reading === 'careful' && (type === 'BIGINT' || type === 'TIMESTAMP') ? 'VARCHAR' : type;
+  if (reading === 'official') return type;
+  if (type === 'BIGINT') return reading === 'quick' ? 'DOUBLE' : 'VARCHAR';
+  return type === 'TIMESTAMP' ? 'VARCHAR' : type;
 }
 
 function checkedValue(name: string, type: ColumnType, reading: CsvReading): string {
@@ -58,8 +57,9 @@ function checkedValue(name: string, type: ColumnType, reading: CsvReading): stri
         : `not regexp_full_match(${name}, ${literal(wholeNumber)})`;
     return `case when ${isFraction} then error('not a whole number') else cast(${name} as bigint) end`;
   }
-  if (type === 'TIMESTAMP' && reading === 'careful') {
-    return `case when not ${zonelessTimestamp(name)} then error('not a timestamp') else cast(${name} as timestamp) end`;
+  if (type === 'TIMESTAMP') {
+    const isFit = reading === 'quick' ? hasReleaseForm(name) : zonelessTimestamp(name);
+    return `case when not (${isFit}) then error('not a timestamp') else cast(${name} as timestamp) end`;
   }
   return name;
 }

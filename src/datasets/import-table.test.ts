@@ -61,6 +61,11 @@ describe('times of day have no zone', () => {
     '2150-01-02 10:00:00Z',
     '2150-01-02T10:00:00.5+00',
     '2150-01-02 10:00 UTC',
+    // As long as the release's own form.
+    '2150-1-02 10:00:00Z',
+    '2150-01-02 10:00:0Z',
+    '2150-1-2 10:00:0+02',
+    '2150-01-02+02:00:00',
   ])('%s in CSV is an error that names line and column', async (time) => {
     const failure = await failureOf(
       await source(
@@ -82,6 +87,11 @@ describe('times of day have no zone', () => {
        to ${literal(join(folder, 'source.parquet'))} (format parquet)`,
     );
     expect((await failureOf(await source(undefined, '.parquet'))).message).toContain(words);
+  });
+
+  test.each([' 150-01-02 10:00:00', '-150-01-02 10:00:00'])('%s has no year of a release', async (time) => {
+    const rows = `${header}\n1,2,3,,${time},2150-01-01 00:00:00,226559,5,mL\n`;
+    expect((await failureOf(await source(rows))).message).toContain('line 2, column charttime');
   });
 
   test('a date alone, a T, seconds left out and fractions of a second are times', async () => {

@@ -10,6 +10,7 @@ import { type CsvReading, csvQuery, exactWholeNumber } from './csv-query.js';
 import { checkGzip } from './gzip-check.js';
 import { findParquetFault, parquetQuery } from './parquet-source.js';
 import type { SourceFile } from './release-folder.js';
+import type { ColumnType } from './source-schema.js';
 
 /** Rows per Parquet row group; `layout.ts` says why. */
 export const importRowGroupSize = 122_880;
@@ -77,23 +78,31 @@ async function importCsv(
   if (options.isVouchedFor) return read('official');
   try {
     const written = await read('quick');
-    if (await isExact(session, source, parquetPath)) return written;
+    if (await isSure(session, source, parquetPath)) return written;
   } catch (thrown) {
     if (/INTERRUPT/i.test(messageOf(thrown))) throw thrown;
   }
   return read('careful');
 }
 
-/** False when a whole number is so large that a DOUBLE may have rounded it. */
-async function isExact(session: DuckSession, source: SourceFile, parquetPath: string): Promise<boolean> {
-  const wholeNumbers = source.table.columns.filter(({ type }) => type === 'BIGINT').map(({ name }) => name);
-  const { largest } = await session.row(
-    `select coalesce(max(greatest(abs(try_cast(stats_min_value as double)), abs(try_cast(stats_max_value as double)))), 0)
-       as largest
-     from parquet_metadata(${literal(parquetPath)})
-     where path_in_schema in (${wholeNumbers.map(literal).join(', ') || "''"})`,
+/**
+ * False when the quick reading may have taken what it must not: a whole number so large that a DOUBLE rounds it, or
+ * a year of other than four digits (` 150`, `-150`), which fills the release's form.
+ */
+async function isSure(session: DuckSession, source: SourceFile, parquetPath: string): Promise<boolean> {
+  const listOf = (type: ColumnType): string =>
+    source.table.columns
+      .filter((column) => column.type === type)
+      .map(({ name }) => literal(name))
+      .join(', ') || "''";
+  const { largest, shortYears } = await session.row(
+    `select coalesce(max(greatest(abs(try_cast(stats_min_value as double)), abs(try_cast(stats_max_value as double))))
+         filter (path_in_schema in (${listOf('BIGINT')})), 0) as largest,
+       count(*) filter (path_in_schema in (${listOf('TIMESTAMP')})
+         and try_cast(stats_min_value as timestamp) < timestamp '1000-01-01')::int as "shortYears"
+     from parquet_metadata(${literal(parquetPath)})`,
   );
-  return Number(largest) < exactWholeNumber;
+  return Number(largest) < exactWholeNumber && shortYears === 0;
 }
 
 const remedies: Readonly<Record<CsvFault['kind'], readonly [code: string, remedy: string]>> = {
