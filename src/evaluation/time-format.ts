@@ -176,12 +176,13 @@ function formatOf(
   };
 }
 
-/** Brings zoned text into the two shapes that the cast knows: no blank before the zone, seconds present. */
+/** Brings zoned text into the shape that the cast knows: seconds present, an offset or `Z` right behind them. */
 function isoTextSql(text: string, pattern: string): string {
   let sql = text;
+  if (pattern.endsWith('%Z')) sql = `regexp_replace(${sql}, ' *UTC$', 'Z')`;
   if (pattern.endsWith(' %z')) sql = `regexp_replace(${sql}, ' +([-+Z])', '\\1')`;
   if (/%M ?%[zZ]$/.test(pattern)) {
-    sql = `regexp_replace(${sql}, '^(.*:[0-9]{1,2})( *(?:Z|[-+]|UTC).*)$', '\\1:00\\2')`;
+    sql = `regexp_replace(${sql}, '^(.*:[0-9]{1,2})((?:Z|[-+]).*)$', '\\1:00\\2')`;
   }
   return sql;
 }

@@ -78,20 +78,17 @@ export function scoredEvaluation(subject: Subject, scored: ScoredOutput): Evalua
   const { score, truthRows, header } = scored;
   const { error } = score.published;
   const columns = columnMatches(contract, scored);
-  const rates = contract.scoredColumns.map((name) => round8(columns[name]?.matchRate ?? 0));
-  const robustRates = contract.scoredColumns.map((name) => round8(columns[name]?.robustMatchRate ?? 0));
+  const rates = columns.map(([, { matchRate }]) => round8(matchRate));
+  const robustRates = columns.map(([, { robustMatchRate }]) => round8(robustMatchRate));
   const checks = error === null ? checksOf(contract, header, score, truthRows, columns) : [];
-  const mean = scored.orderedErrors === null ? null : scored.orderedErrors / Math.max(orderedColumns, 1);
+  const mean = scored.orderedErrors === null ? null : scored.orderedErrors / orderedColumns;
   return {
     task: subject.task,
     dataset: subject.dataset,
-    reward: error === null ? meanOfRates(rates) : 0,
+    reward: meanOfRates(rates),
     rewardRobust: meanOfRates(robustRates),
-    matchRates:
-      error === null
-        ? Object.fromEntries(contract.scoredColumns.map((name, i) => [name, rates[i] ?? 0]))
-        : zeroRates(contract),
-    columns,
+    matchRates: Object.fromEntries(columns.map(([name, { matchRate }]) => [name, round8(matchRate)])),
+    columns: Object.fromEntries(columns),
     checks,
     strictPass: error === null && checks.every(({ passed }) => passed),
     ...(error === null ? keyMeasures(score, truthRows) : noKeys),
@@ -128,33 +125,31 @@ function keyMeasures(score: Score, truthRows: number) {
   };
 }
 
-function columnMatches(
-  contract: OutputContract,
-  { score, truthRows }: ScoredOutput,
-): Readonly<Record<string, ColumnMatch>> {
+type NamedMatch = readonly [name: string, match: ColumnMatch];
+
+/** One per scored column, in their order; nothing matches under published rules that failed. */
+function columnMatches(contract: OutputContract, { score, truthRows }: ScoredOutput): readonly NamedMatch[] {
   const { published, robust } = score;
   const total = published.error === null ? truthRows + published.extraKeys + published.duplicateRows : 0;
   const robustTotal = truthRows + robust.extraKeys + robust.duplicateRows;
   const rate = (matched: number, of: number) => (of === 0 ? 0 : matched / of);
-  return Object.fromEntries(
-    contract.scoredColumns.map((name): [string, ColumnMatch] => {
-      const i = score.pairing.columns.findIndex(({ truth }) => truth.name === name);
-      const matched = published.error === null ? (score.columns[i]?.matched ?? 0) : 0;
-      const robustMatched = score.robustMatched[i] ?? 0;
-      return [
-        name,
-        {
-          comparison: published.comparisons[i] ?? 'absent',
-          matched,
-          total,
-          matchRate: rate(matched, total),
-          robustMatched,
-          robustTotal,
-          robustMatchRate: rate(robustMatched, robustTotal),
-        },
-      ];
-    }),
-  );
+  return contract.scoredColumns.map((name) => {
+    const i = score.pairing.columns.findIndex(({ truth }) => truth.name === name);
+    const matched = published.error === null ? (score.columns[i]?.matched ?? 0) : 0;
+    const robustMatched = score.robustMatched[i] ?? 0;
+    return [
+      name,
+      {
+        comparison: published.comparisons[i] ?? 'absent',
+        matched,
+        total,
+        matchRate: rate(matched, total),
+        robustMatched,
+        robustTotal,
+        robustMatchRate: rate(robustMatched, robustTotal),
+      },
+    ];
+  });
 }
 
 function checksOf(
@@ -162,7 +157,7 @@ function checksOf(
   header: readonly string[],
   score: Score,
   truthRows: number,
-  columns: Readonly<Record<string, ColumnMatch>>,
+  columns: readonly NamedMatch[],
 ): readonly EvaluationCheck[] {
   const present = new Set(header);
   const absent = contract.requiredColumns.filter((name) => !present.has(name));
@@ -184,13 +179,10 @@ function checksOf(
       passed: coverage >= contract.rowCoverageThreshold,
       detail: `${score.keysInTruth} of ${truthRows} reference keys, needed ${contract.rowCoverageThreshold}.`,
     },
-    ...contract.scoredColumns.map((name) => {
-      const { matched = 0, total = 0, matchRate = 0 } = columns[name] ?? {};
-      return {
-        name: `accuracy: ${name}`,
-        passed: matchRate >= contract.accuracyThreshold,
-        detail: `${matched} of ${total} match, needed ${contract.accuracyThreshold}.`,
-      };
-    }),
+    ...columns.map(([name, { matched, total, matchRate }]) => ({
+      name: `accuracy: ${name}`,
+      passed: matchRate >= contract.accuracyThreshold,
+      detail: `${matched} of ${total} match, needed ${contract.accuracyThreshold}.`,
+    })),
   ];
 }
