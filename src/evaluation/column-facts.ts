@@ -24,12 +24,6 @@ export function numberOf(row: Row, name: string): number {
   return Number(row[name] ?? 0);
 }
 
-/** As `numberOf`, null staying null. */
-export function nullableNumberOf(row: Row, name: string): number | null {
-  const value = row[name];
-  return value === null || value === undefined ? null : Number(value);
-}
-
 /**
  * Facts of whole text columns of a table whose rows have a place.
  *

@@ -57,16 +57,12 @@ async function withFewValues(
   from: string,
 ): Promise<readonly number[]> {
   if (candidates.length === 0) return [];
-  const cells = candidates.map((i) => `${valueSql((columns[i] as ColumnPlan).truth)} as value${i}`);
+  const cells = candidates.map((i) => `${(columns[i] as ColumnPlan).truth.valueSql} as value${i}`);
   const counted = candidates.map((i) => `approx_count_distinct(value${i}) as n${i}`);
   const row = await session.row(
     `select ${counted.join(', ')} from (select ${cells.join(', ')} from ${from})`,
   );
   return candidates.filter((i) => numberOf(row, `n${i}`) <= 2 * mostLabels);
-}
-
-function valueSql({ kind, valueSql: value, textSql }: ColumnPlan['truth']): string {
-  return kind === 'text' ? textSql : value;
 }
 
 async function columnLabels(
@@ -75,12 +71,12 @@ async function columnLabels(
   { truth }: ColumnPlan,
 ): Promise<Labels | undefined> {
   const groups = await session.rows(
-    `select value::varchar as value, count(*) as n from (select ${valueSql(truth)} as value from ${source.from}) group by all order by all limit ${mostLabels + 2}`,
+    `select value::varchar as label, count(*) as n from (select ${truth.valueSql} as value from ${source.from}) group by value order by value limit ${mostLabels + 2}`,
   );
-  const present = groups.filter(({ value }) => value !== null);
-  const nullRows = numberOf(groups.find(({ value }) => value === null) ?? {}, 'n');
+  const present = groups.filter(({ label }) => label !== null);
+  const nullRows = numberOf(groups.find(({ label }) => label === null) ?? {}, 'n');
   if (present.length > mostLabels) return undefined;
-  const texts = present.map(({ value }) => String(value));
+  const texts = present.map(({ label }) => String(label));
   const rows = present.map((group) => numberOf(group, 'n'));
   if (truth.kind === 'text') {
     return { values: texts.map((text) => literal(text)), shown: texts, rows, nullRows };
@@ -91,27 +87,19 @@ async function columnLabels(
 }
 
 /** The code of a pair: 16 times the reference's label plus the output's; over `wrongPairsSql`. */
-export function confusionSql(i: number, { truth }: ColumnPlan, labels: Labels): string {
+export function confusionSql(i: number, labels: Labels): string {
   const position = (value: string) =>
     `case ${labels.values.map((label, index) => `when ${value} = ${label} then ${index + 1}`).join(' ')} else ${otherCode} end`;
   const truthCode = `case when ts${i} is null then ${nullCode} else ${position(`ts${i}`)} end`;
   // A right cell may differ within the tolerance; it counts as the label that it matches.
-  const right = `case when ts${i} is null then ${nullCode} else ${position(`ts${i}`)} end`;
-  const cell = truth.kind === 'text' ? `v${i}` : `y${i}`;
-  const outputCode = `case when present is null then ${noRowCode} when not bad${i} then ${right} when v${i} is null then ${nullCode} else ${position(cell)} end`;
+  const outputCode = `case when present is null then ${noRowCode} when not bad${i} then ${truthCode} when v${i} is null then ${nullCode} else ${position(`y${i}`)} end`;
   return `(16 * (${truthCode}) + (${outputCode}))::utinyint`;
 }
 
 /** Turns counts of codes into named counts, reference order first. */
 export function confusionOf(labels: Labels, counts: ReadonlyMap<number, number>): readonly ConfusionCount[] {
   const name = (code: number) =>
-    code === nullCode
-      ? nullLabel
-      : code === noRowCode
-        ? noRowLabel
-        : code === otherCode
-          ? otherLabel
-          : (labels.shown[code - 1] ?? otherLabel);
+    code === nullCode ? nullLabel : code === noRowCode ? noRowLabel : (labels.shown[code - 1] ?? otherLabel);
   return [...counts.entries()]
     .sort(([a], [b]) => a - b)
     .map(([code, rows]) => ({ truth: name(code >> 4), output: name(code & 15), rows }));

@@ -8,7 +8,14 @@ import {
   rightConfusion,
 } from './confusion.js';
 import type { ComponentMismatches, EvaluationExamples, MismatchKinds } from './evaluation.js';
-import { findSharedErrors, kindCodes, kindSql, noMismatches, wrongPairsSql } from './mismatch-kinds.js';
+import {
+  findSharedErrors,
+  kindCodes,
+  kindSql,
+  noMismatches,
+  type SharedError,
+  wrongPairsSql,
+} from './mismatch-kinds.js';
 import { type ColumnPlan, type Pairing, queryPairsOnce } from './pairing.js';
 import type { Score } from './score.js';
 import type { TruthColumn } from './truth-column.js';
@@ -50,7 +57,7 @@ export async function diagnose(
         looked.map((i) => labels[i]),
       );
   const countsOf = (i: number) => counted.columns[looked.indexOf(i)];
-  const name = (i: number) => plans[i]?.truth.name ?? '';
+  const name = (i: number) => (plans[i] as ColumnPlan).truth.name;
   return {
     mismatchKinds: Object.fromEntries(
       scored.map((i) => [
@@ -105,11 +112,11 @@ async function countKinds(
 ): Promise<Counted> {
   const shared = await findSharedErrors(session, pairing);
   const kinds = pairing.columns.map(
-    (column, i) => `${kindSql(i, column, shared[i] ?? { offset: null, factor: null })} as kind${i}`,
+    (column, i) => `${kindSql(i, column, shared[i] as SharedError)} as kind${i}`,
   );
-  const codes = pairing.columns.flatMap((column, i) => {
+  const codes = pairing.columns.flatMap((_column, i) => {
     const known = labels[i];
-    return known === undefined ? [] : [`${confusionSql(i, column, known)} as code${i}`];
+    return known === undefined ? [] : [`${confusionSql(i, known)} as code${i}`];
   });
   const firstRows = (cell: string, condition: string) =>
     `arg_min({'place': truth_row, 'cell': ${cell}}, truth_row, ${examplesPerColumn}) filter (${condition})`;
@@ -188,7 +195,7 @@ async function examplesOf(
   if (places.length === 0) return { columns: {} };
   const shown = [
     ...keyTruths.map(({ textSql }, k) => `${textSql} as key${k}`),
-    ...scored.map((i) => `${columns[i]?.truth.textSql} as text${i}`),
+    ...scored.map((i) => `${(columns[i] as ColumnPlan).truth.textSql} as text${i}`),
   ];
   const rows = await session.rows(
     `select ${truth.place}::varchar as place, ${shown.join(', ')} from ${truth.from} where ${truth.place} in (${places.join(', ')})`,
@@ -198,17 +205,20 @@ async function examplesOf(
     columns: Object.fromEntries(
       scored.flatMap((i) => {
         const { wrong } = rowsOf(i);
-        const examples = wrong.map(({ place, cell }) => ({
-          keys: keyTruths.map((_key, k) => shownText(truthAt.get(place)?.[`key${k}`])),
-          truth: shownText(truthAt.get(place)?.[`text${i}`]),
-          output: cell,
-        }));
-        return wrong.length === 0 ? [] : [[columns[i]?.truth.name ?? '', examples]];
+        const examples = wrong.map(({ place, cell }) => {
+          const right = truthAt.get(place) as Row;
+          return {
+            keys: keyTruths.map((_key, k) => shownText(right[`key${k}`])),
+            truth: shownText(right[`text${i}`]),
+            output: cell,
+          };
+        });
+        return wrong.length === 0 ? [] : [[(columns[i] as ColumnPlan).truth.name, examples]];
       }),
     ),
   };
 }
 
 function shownText(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value).slice(0, longestExample);
+  return value === null ? null : String(value).slice(0, longestExample);
 }

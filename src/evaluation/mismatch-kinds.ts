@@ -1,6 +1,6 @@
 import type { DuckSession } from '../duck/session.js';
 import { doubleSql } from './cell-sql.js';
-import { nullableNumberOf, numberOf } from './column-facts.js';
+import { numberOf } from './column-facts.js';
 import type { MismatchKinds } from './evaluation.js';
 import { type ColumnPlan, matchSql, type Pairing, pairsSql } from './pairing.js';
 import { columnSql } from './readings.js';
@@ -104,8 +104,8 @@ export async function findSharedErrors(
     if (Math.max(byOffset, byFactor) < leastShare * wrong) continue;
     none[i] =
       byFactor > byOffset
-        ? { offset: null, factor: nullableNumberOf(row, `mq${i}`) }
-        : { offset: nullableNumberOf(row, `md${i}`), factor: null };
+        ? { offset: null, factor: numberOf(row, `mq${i}`) }
+        : { offset: numberOf(row, `md${i}`), factor: null };
   }
   return none;
 }
