@@ -4,7 +4,7 @@ import { isAllTimes, type TextFacts, textFactsOf, timeReadingOf } from './column
 import type { KeyPlan } from './pairing.js';
 import { robustInstantSql } from './readings.js';
 import { inFileOrder, type SourceColumn, type TableSource } from './table-source.js';
-import type { TruthColumn } from './truth-column.js';
+import { isWideInteger, type TruthColumn } from './truth-column.js';
 
 /** How the keys join, and whether the published rule already fails on the kinds of the key columns. */
 export interface KeyPlans {
@@ -22,12 +22,8 @@ type KeyKind = 'number' | 'instant' | 'text';
  * so its keys may be of any kind.
  */
 export function keyKindOf(truth: TruthColumn): KeyKind {
-  if (truth.rows === 0) return 'text';
-  return truth.nulls > 0 ? 'text' : truth.kind;
+  return truth.rows === 0 || truth.nulls > 0 ? 'text' : truth.kind;
 }
-
-/** Beyond it doubles do not hold every integer. */
-const exactIntegers = 2 ** 53;
 
 /** Plans the join of every key column from the reference's kinds and the output's cells. */
 export async function planKeys(
@@ -38,34 +34,33 @@ export async function planKeys(
 ): Promise<KeyPlans> {
   let source = output;
   const keys: KeyPlan[] = [];
-  const errors: string[] = [];
+  const errors: (string | null)[] = [];
   const firstRow = await firstCells(session, output, cells);
   for (const [index, truth] of truths.entries()) {
     const kind = keyKindOf(truth);
     let cell = cells[index] as SourceColumn;
     const first = firstRow?.[index] ?? null;
     const isBoolean = first !== null && /^(true|false)$/i.test(first);
-    if (kind === 'text' || (kind === 'number' && (isBoolean || isWideKey(truth)))) {
+    if (kind === 'text' || (kind === 'number' && (isBoolean || isWideInteger(truth)))) {
       source = await inFileOrder(session, source);
-      cell = source.columns.get(cell.name) ?? cell;
+      cell = cellIn(source, cell);
       const [facts] = await textFactsOf(session, source, [cell]);
       const plan = await factPlan(session, source, truth, cell, facts as TextFacts);
       keys.push(plan.key);
-      if (plan.error !== null) errors.push(plan.error);
+      errors.push(plan.error);
     } else if (kind === 'number') keys.push(numberKey(truth, cell, source.hasOddNumbers));
     else {
-      keys.push(instantKey(truth, cell, first, source.hasOddNumbers));
-      const error = instantKindError(truth, first);
-      if (error !== null && firstRow !== undefined) errors.push(error);
+      keys.push(instantKey(truth, cell, first));
+      errors.push(instantKindError(truth, first));
     }
   }
   // A later column may have moved the output into a table of its own.
-  const moved = keys.map((key) => ({ ...key, cell: source.columns.get(key.name) ?? key.cell }));
-  return { keys: moved, kindError: errors[0] ?? null, output: source };
+  const moved = keys.map((key) => ({ ...key, cell: cellIn(source, key.cell) }));
+  return { keys: moved, kindError: errors.find((error) => error !== null) ?? null, output: source };
 }
 
-function isWideKey({ range, integerSql: exact }: TruthColumn): boolean {
-  return range !== null && exact !== null && Math.max(-range.min, range.max) >= exactIntegers;
+function cellIn({ columns }: TableSource, { name }: SourceColumn): SourceColumn {
+  return columns.get(name) as SourceColumn;
 }
 
 /** The key cells of the first data record, undefined when there is none. */
@@ -76,7 +71,7 @@ async function firstCells(session: DuckSession, output: TableSource, cells: read
   if (row === undefined) return undefined;
   return cells.map((_cell, i) => {
     const value = row[`c${i}`];
-    return value === null || value === undefined ? null : String(value);
+    return value === null ? null : String(value);
   });
 }
 
@@ -92,23 +87,14 @@ function numberKey(truth: TruthColumn, cell: SourceColumn, hasOddNumbers: boolea
   };
 }
 
-function instantKey(
-  truth: TruthColumn,
-  cell: SourceColumn,
-  first: string | null,
-  hasOddNumbers: boolean,
-): KeyPlan {
+function instantKey(truth: TruthColumn, cell: SourceColumn, first: string | null): KeyPlan {
   const reading = first === null ? undefined : timeReadingOf(first);
-  const isDigits = reading?.format?.isDigitsOnly ?? false;
   return {
     name: truth.name,
     truthSql: truth.valueSql,
     cell,
     keySql: (v) => robustInstantSql(v, truth.isZoned, reading),
-    publishedSql: (v, d) => {
-      if (reading === undefined || isDigits) return isDigits ? numberSql(v, d, hasOddNumbers) : 'null';
-      return reading.instantSql(v);
-    },
+    publishedSql: (v) => reading?.instantSql(v) ?? 'null',
     nullIsValue: false,
   };
 }
@@ -165,19 +151,14 @@ async function factPlan(
   facts: TextFacts,
 ): Promise<{ readonly key: KeyPlan; readonly error: string | null }> {
   if (keyKindOf(truth) === 'number') {
-    const key = facts.type === 'boolean' ? booleanKey(truth, cell) : undefined;
-    if (key !== undefined) return { key, error: null };
-    return isWideKey(truth)
+    if (facts.type === 'boolean') return { key: booleanKey(truth, cell), error: null };
+    return isWideInteger(truth)
       ? { key: wideIntegerKey(truth, cell, facts, output.hasOddNumbers), error: null }
       : { key: numberKey(truth, cell, output.hasOddNumbers), error: null };
   }
   const isFull = facts.nonNull === facts.rows;
-  const isNumeric = facts.rows === 0 || (isFull && facts.numbers === facts.rows);
-  const isTimes =
-    !isNumeric &&
-    isFull &&
-    facts.first !== null &&
-    (await isAllTimes(session, output, cell, timeReadingOf(facts.first)));
+  const isNumeric = isFull && facts.type !== 'text';
+  const isTimes = isFull && (await isAllTimes(session, output, cell, timeReadingOf(facts.first ?? '')));
   const keySql = (v: string, d: string) =>
     facts.type === 'text'
       ? v

@@ -162,6 +162,190 @@ describe('measured cases: keys', () => {
   ]);
 });
 
+describe('kinds of keys', () => {
+  const keyError = { error: 'key-type' as const };
+  published(fixture, [
+    {
+      name: 'true and false are the numbers 1 and 0',
+      truth: keyed([1, 4], [0, 5]),
+      output: keyed(['TRUE', 4], ['false', 5]),
+      expected: '2/2',
+    },
+    {
+      name: 'true among numbers is none',
+      truth: keyed([1, 4], [0, 5]),
+      output: keyed(['true', 4], [0, 5]),
+      expected: keyError,
+    },
+    {
+      name: 'boolean keys of the reference are numbers',
+      truth: keyed(['True', 4], ['False', 5]),
+      output: keyed([1, 4], ['0.0', 5]),
+      expected: '2/2',
+    },
+    {
+      name: 'decimal keys',
+      truth: keyed([1.5, 4], [2.25, 5]),
+      output: keyed(['1.50', 4], ['225e-2', 5]),
+      expected: '2/2',
+    },
+    {
+      name: 'text where the reference has numbers',
+      truth: two,
+      output: keyed(['a', 4], ['b', 5]),
+      expected: keyError,
+    },
+    {
+      name: 'numbers where the reference has text',
+      truth: keyed(['a', 4], ['b', 5]),
+      output: two,
+      expected: keyError,
+    },
+    {
+      name: 'booleans where the reference has text',
+      truth: keyed(['True', 4], ['b', 5]),
+      output: keyed(['true', 4], ['false', 5]),
+      expected: keyError,
+    },
+    {
+      name: 'date-times where the reference has text',
+      truth: keyed(['a', 4], ['b', 5]),
+      output: keyed(['2150-01-02', 4], ['2150-01-03', 5]),
+      expected: keyError,
+    },
+    {
+      name: 'one date-time where the reference has text',
+      truth: keyed(['a', 4], ['2150-01-02', 5]),
+      output: keyed(['2150-01-02', 5], ['b', 5]),
+      expected: '1/3',
+    },
+    {
+      name: 'a null in the reference makes its keys text, and joins with null',
+      truth: keyed([1, 4], [null, 5], [3, 6]),
+      output: keyed(['1.0', 4], [null, 5], [3, 6]),
+      expected: '3/3',
+    },
+    {
+      name: 'a null in the reference and none in the output',
+      truth: keyed([1, 4], [null, 5]),
+      output: two,
+      expected: keyError,
+    },
+    {
+      name: 'numbers beside a null print as decimals',
+      truth: keyed(['a', 4], ['1.0', 5]),
+      output: keyed([1, 5], [null, 4]),
+      expected: '1/3',
+      extra: 1,
+    },
+    {
+      name: 'booleans beside a null print as words',
+      truth: keyed(['True', 4], ['b', 5]),
+      output: keyed(['true', 4], [null, 5]),
+      expected: '1/3',
+    },
+    {
+      name: 'any keys beside a reference without rows',
+      truth: 'k,v\n',
+      output: keyed(['a', 4], ['b', 5]),
+      expected: '0/2',
+      extra: 2,
+    },
+    {
+      name: 'any numbers beside a reference without rows',
+      truth: 'k,v\n',
+      output: keyed([1, 4], [null, 5], ['x', 6]),
+      expected: '0/3',
+    },
+    {
+      name: 'of several columns, the second of another kind',
+      keys: ['k', 'l'],
+      truth: csv(['k', 'l', 'v'], [[1, 'a', 4]]),
+      output: csv(['k', 'l', 'v'], [[1, 2, 4]]),
+      expected: keyError,
+    },
+    {
+      name: 'of several columns, numbers, text and date-times',
+      keys: ['k', 'l', 'm'],
+      truth: csv(
+        ['k', 'l', 'm', 'v'],
+        [
+          [1, 'a', '2150-01-02 10:30:00', 4],
+          [1, null, '2150-01-02 10:30:00', 5],
+          [1, 'a', '2150-01-02 10:31:00', 6],
+        ],
+      ),
+      output: csv(
+        ['m', 'l', 'k', 'v'],
+        [
+          ['2150-01-02 10:30', 'a', '1.0', 4],
+          ['2150-01-02 10:30', null, '01', 5],
+          ['2150-01-02 10:32', 'a', 1, 6],
+        ],
+      ),
+      expected: '2/4',
+      missing: 1,
+    },
+  ]);
+
+  it('are told in one sentence', async () => {
+    const reasonOf = async (truth: readonly string[], output: readonly string[]) => {
+      const file = (keys: readonly string[]) => keyed(...keys.map((key) => [key, 4] as const));
+      const { evaluation } = await fixture.current.evaluate({ truth: file(truth), output: file(output) });
+      return evaluation.error;
+    };
+    const [stamp, zoned] = ['2150-01-02 10:30:00', '2150-01-02 10:30:00Z'];
+    expect(await reasonOf(['a'], ['1'])).toBe('Key column k holds numbers where the reference has text.');
+    expect(await reasonOf(['a'], [stamp])).toBe(
+      'Key column k holds date-times where the reference has text.',
+    );
+    expect(await reasonOf([stamp], ['20500102'])).toBe(
+      'Key column k holds numbers where the reference has date-times.',
+    );
+    expect(await reasonOf([stamp], ['', stamp])).toBe(
+      'Key column k has an empty cell, so it is not read as date-times.',
+    );
+    expect(await reasonOf([stamp], [zoned])).toBe('Key column k is zoned and the reference is zone-less.');
+    expect(await reasonOf([zoned], [stamp])).toBe('Key column k is zone-less and the reference is zoned.');
+    expect(await reasonOf(['1', '2'], ['1', 'x', ''])).toBe(
+      "Key column k has 2 cells that are empty or not of the reference's kind, which the published rules do not join.",
+    );
+    expect(await reasonOf([zoned], [zoned])).toBeNull();
+  });
+});
+
+describe('wide integer keys', () => {
+  const [even, odd] = ['9007199254740992', '9007199254740993'];
+  published(fixture, [
+    {
+      name: 'at the bound of doubles',
+      truth: keyed([even, 4]),
+      output: keyed([odd, 4]),
+      expected: '0/2',
+      extra: 1,
+    },
+    {
+      name: 'below zero',
+      truth: keyed([`-${even}`, 4], [`-${odd}`, 5]),
+      output: keyed([`-${odd}`, 5], [` -0${even}`, 4]),
+      expected: '2/2',
+    },
+    {
+      name: 'beside decimals join by the integer that the decimal is',
+      truth: keyed([even, 4], [2, 5], [3, 6]),
+      output: keyed([`${even}.0`, 4], ['1.5', 5], ['1e300', 9], ['3.0', 6]),
+      expected: '2/5',
+      extra: 2,
+    },
+    {
+      name: 'beside a word',
+      truth: keyed([even, 4]),
+      output: keyed(['x', 4]),
+      expected: { error: 'key-type' },
+    },
+  ]);
+});
+
 describe('measured cases: time-like keys', () => {
   const truth = keyed(['2150-01-02 10:30:00', 4], ['2150-01-03 11:00:00', 5]);
   const keysWritten = (first: string, second: string) => ({ truth, output: keyed([first, 4], [second, 5]) });

@@ -1,5 +1,5 @@
 import type { DuckSession } from '../duck/session.js';
-import { textFactsOf, timeReadingOf } from './column-facts.js';
+import { type TextFacts, textFactsOf, timeReadingOf } from './column-facts.js';
 import type { EvaluationErrorKind } from './evaluation.js';
 import type { KeyPlans } from './key-plans.js';
 import {
@@ -15,7 +15,7 @@ import {
 } from './pairing.js';
 import type { PublishedReading } from './readings.js';
 import { inFileOrder, type SourceColumn, storeTable, type TableSource } from './table-source.js';
-import type { TruthColumn } from './truth-column.js';
+import { isWideInteger, type TruthColumn } from './truth-column.js';
 
 /** Why the published comparison as a whole fails although the files could be read. */
 export interface PublishedError {
@@ -132,7 +132,7 @@ function publishedKeyError(
 export function withOutput(pairing: Pairing, output: TableSource): Pairing {
   const moved = <Plan extends { readonly cell: SourceColumn }>(plan: Plan): Plan => ({
     ...plan,
-    cell: output.columns.get(plan.cell.name) ?? plan.cell,
+    cell: output.columns.get(plan.cell.name) as SourceColumn,
   });
   return { ...pairing, output, keys: pairing.keys.map(moved), columns: pairing.columns.map(moved) };
 }
@@ -234,14 +234,12 @@ async function nextReading(
   const { truth, reading } = plan;
   const facts = async () => {
     const table = await whole();
-    const [found] = await textFactsOf(session, table, [table.columns.get(truth.name) ?? plan.cell]);
-    if (found === undefined) throw new RangeError(`No facts of column ${truth.name}.`);
-    return found;
+    const [found] = await textFactsOf(session, table, [table.columns.get(truth.name) as SourceColumn]);
+    return found as TextFacts;
   };
   switch (reading.kind) {
     case 'number': {
-      const isWide = truth.integerSql !== null && truth.range !== null && widest(truth.range) >= 2 ** 53;
-      if (counts.unread === 0 && !isWide) return null;
+      if (counts.unread === 0 && !isWideInteger(truth)) return null;
       const { type } = await facts();
       if (type === 'integer') return { kind: 'integer' };
       if (type === 'boolean') {
@@ -276,10 +274,6 @@ async function nextReading(
     default:
       return null;
   }
-}
-
-function widest({ min, max }: { readonly min: number; readonly max: number }): number {
-  return Math.max(Math.abs(min), Math.abs(max));
 }
 
 function booleanError(name: string): PublishedError {

@@ -85,7 +85,7 @@ function guessNamedMonth(text: string): GuessedDate | undefined {
   const name = ((monthFirst === null ? found[3] : found[1]) as string).toLowerCase();
   const dayText = monthFirst === null ? found[1] : found[3];
   const index = monthNames.findIndex((full) => full === name || full.slice(0, 3) === name);
-  if (index < 0 || !isDate(yearText, String(index + 1), dayText)) return undefined;
+  if (!isDate(yearText, String(index + 1), dayText)) return undefined;
   const namePart =
     name.length === 3
       ? part('%b', `(?i:${monthNames.map((full) => full.slice(0, 3)).join('|')})`)
@@ -115,8 +115,8 @@ function guessTime(
   isCompact: boolean,
 ): { readonly parts: readonly Part[]; readonly isZoned: boolean } | undefined {
   if (isCompact) {
-    const compact = /^([T ]?)(\d{2})(\d{2})(\d{2})$/.exec(text);
-    if (compact === null || !isClock(compact[2], compact[3], compact[4])) return undefined;
+    const compact = /^([T ]?)(\d{2})(\d{2})(\d{2})$/.exec(text) as RegExpExecArray;
+    if (!isClock(compact[2], compact[3], compact[4])) return undefined;
     const twoDigits = (pattern: string) => part(pattern, '[0-9]{2}');
     return {
       parts: [fixed(compact[1] as string), twoDigits('%H'), twoDigits('%M'), twoDigits('%S')],
@@ -129,9 +129,8 @@ function guessTime(
     );
   if (found === null) return undefined;
   const [, separator, hour, minute, second, fraction, morning, gap, zone] = found;
-  if (!isClock(hour, minute, second ?? '0') || (gap !== '' && zone === undefined)) return undefined;
-  if (morning !== undefined && (Number(hour) > 12 || Number(hour) === 0 || zone !== undefined))
-    return undefined;
+  if (!isClock(hour, minute, second) || (gap !== '' && zone === undefined)) return undefined;
+  if (morning !== undefined && (Number(hour) > 12 || Number(hour) === 0)) return undefined;
   const colon = fixed(':');
   const parts = [
     separator === 'T' ? part('T', '[Tt]') : fixed(' '),
@@ -237,12 +236,12 @@ function isDate(
   dayText: string | undefined,
 ): boolean {
   const [y, m, d] = [Number(yearText), Number(monthText), Number(dayText)];
-  if (y < 1 || m < 1 || m > 12 || d < 1) return false;
-  const date = new Date(Date.UTC(2000, m - 1, d));
+  const date = new Date(0);
+  // A day or month that does not exist comes out in another month.
   date.setUTCFullYear(y, m - 1, d);
-  return date.getUTCMonth() === m - 1 && date.getUTCDate() === d;
+  return y > 0 && date.getUTCMonth() === m - 1;
 }
 
 function isClock(hour: string | undefined, minute: string | undefined, second: string | undefined): boolean {
-  return Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+  return Number(hour) < 24 && Number(minute) < 60 && Number(second ?? 0) < 60;
 }

@@ -40,6 +40,11 @@ export interface TruthColumn {
   readonly orderedSql: string | null;
 }
 
+/** Whether doubles cannot hold every integer of a column of integers. */
+export function isWideInteger({ integerSql: exact, range }: TruthColumn): boolean {
+  return exact !== null && range !== null && Math.max(-range.min, range.max) >= 2 ** 53;
+}
+
 const integerTypes = new Set([
   'TINYINT',
   'SMALLINT',

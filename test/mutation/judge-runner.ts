@@ -64,13 +64,18 @@ async function judge(file: File, runner: JudgeRunner): Promise<void> {
   const told = existsSync(journal) ? readFileSync(journal, 'utf8').trim().split('\n') : [];
   const done = new Set(told.filter((line) => line !== '').map((line) => JSON.parse(line).id as string));
   switches.counts = undefined;
+  await openAgain(file);
   const quick = tests
     .filter((test) => (test.result?.duration ?? 0) <= slowestMilliseconds)
     .sort((a, b) => (a.result?.duration ?? 0) - (b.result?.duration ?? 0));
+  // What takes next to no time comes first, then what killed a mutant last: neighbours die of the same test.
+  const killedAt = new Map<Test, number>();
+  const rank = (test: Test): number =>
+    (test.result?.duration ?? 0) < 3 ? Number.MAX_SAFE_INTEGER : (killedAt.get(test) ?? -1);
   for (const mutant of mutants) {
     if (!chosen.has(mutant.id) || done.has(mutant.id)) continue;
     const hitsOf = (test: Test): number => reach.get(test.id)![Number(mutant.id)]!;
-    const reaching = quick.filter((test) => hitsOf(test) > 0);
+    const reaching = quick.filter((test) => hitsOf(test) > 0).sort((a, b) => rank(b) - rank(a));
     if (mutant.ignored !== undefined) tell(mutant, 'Ignored');
     else if (reaching.length === 0)
       tell(
@@ -80,7 +85,10 @@ async function judge(file: File, runner: JudgeRunner): Promise<void> {
     else {
       writeFileSync(path.join(folder, 'playing'), `${mutant.id} ${process.pid}`);
       const hits = reaching.reduce((sum, test) => sum + hitsOf(test), 0);
-      await play(mutant, reaching, hits, runner);
+      const killer = await play(mutant, reaching, hits, runner);
+      if (killer === undefined) continue;
+      killedAt.set(killer, Number(mutant.id));
+      await heal(file, killer, runner);
     }
   }
 }
@@ -90,7 +98,7 @@ async function play(
   reaching: readonly Test[],
   hits: number,
   runner: JudgeRunner,
-): Promise<void> {
+): Promise<Test | undefined> {
   for (const test of reaching) {
     switches.hits = 0;
     switches.limit = hits * 20 + 1000;
@@ -99,10 +107,30 @@ async function play(
     const isPassed = await passes(test);
     const isEndless = switches.hits > switches.limit;
     switches.active = -1;
-    if (isEndless) return tell(mutant, 'Timeout', test);
-    if (!isPassed) return tell(mutant, 'Killed', test);
+    if (isPassed && !isEndless) continue;
+    tell(mutant, isEndless ? 'Timeout' : 'Killed', test);
+    return test;
   }
   tell(mutant, 'Survived');
+  return undefined;
+}
+
+/** Opens again what `afterAll` closed: the sessions and folders that tests share. */
+async function openAgain(suite: Suite): Promise<void> {
+  const { beforeAll, afterAll } = getHooks(suite);
+  if (afterAll.length > 0) for (const hook of beforeAll) await (hook as (suite: Suite) => unknown)(suite);
+  for (const task of suite.tasks) if (task.type === 'suite') await openAgain(task);
+}
+
+/** A mutant may leave a shared session in disorder: the test that it failed must pass again before the next mutant. */
+async function heal(file: File, killer: Test, runner: JudgeRunner): Promise<void> {
+  switches.limit = Number.POSITIVE_INFINITY;
+  runner.onBeforeTryTask(killer);
+  if (await passes(killer)) return;
+  await openAgain(file);
+  runner.onBeforeTryTask(killer);
+  // The next process starts anew behind this mutant.
+  if (!(await passes(killer))) process.exit(3);
 }
 
 /** Plays a test with the hooks around it; those of `beforeAll` have run and stay as they are. */

@@ -16,11 +16,12 @@ import { instrumented, type JudgedMutant, mutatedFiles } from './instrumented.js
  * Mutation score of one folder of `src/`, in minutes: Stryker's mutants, judged in one process.
  *
  *   npm run test:mutants -- analysis --survivors
- *   npm run test:mutants -- evaluation --files score,verdict
+ *   npm run test:mutants -- evaluation --files score,verdict --tests verdict,published-values
  *   npm run test:mutants -- evaluation --sample 500 --seed 1
  *
  * Prints killed / valid by file, for a sample with its 95 % interval, and with --survivors each mutant that lives. Tests
- * slower than --slowest milliseconds (1000) judge nothing, so that the score is a lower bound. Mutants that act only while
+ * slower than --slowest milliseconds (1000), and all but those of --tests, judge nothing, so that the score is a lower
+ * bound. Mutants that act only while
  * modules load are counted as `static` and are not valid, as with Stryker's `ignoreStatic`; what a test file computes
  * outside of its tests looks the same, so it should compute nothing there. Verdicts are in .cache/judge-FOLDER/.
  */
@@ -29,6 +30,7 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     files: { type: 'string' },
+    tests: { type: 'string', default: '' },
     sample: { type: 'string' },
     seed: { type: 'string', default: '1' },
     survivors: { type: 'boolean', default: false },
@@ -82,6 +84,7 @@ function judging(): Promise<{ readonly code: number | null; readonly output: str
         M4BENCH_MUTANTS_OF: folder,
         M4BENCH_JUDGE_FOLDER: place,
         M4BENCH_JUDGE_SLOWEST: options.slowest,
+        M4BENCH_JUDGE_TESTS: options.tests,
       },
       detached: true,
     });
