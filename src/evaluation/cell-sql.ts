@@ -40,7 +40,7 @@ export function integerSql(text: string): string {
 
 /** Nanoseconds since 1970 of a timestamp expression; null outside the range that 64 bits can hold. */
 export function nanosecondsSql(timestamp: string): string {
-  return `case when ${timestamp} between timestamp '1677-09-21 00:12:43.145225' and timestamp '2262-04-11 23:47:16.854775' then epoch_ns(${timestamp}) end`;
+  return `case when ${timestamp} between timestamp '1677-09-21 00:12:43.145225' and timestamp '2262-04-11 23:47:16.854775' then epoch_us(${timestamp}) * 1000 end`;
 }
 
 /** A double as the published reader prints it (`4.0`, `0.5`, `1e-07`); the engine prints the same. */

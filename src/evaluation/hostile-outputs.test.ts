@@ -176,6 +176,16 @@ describe('Parquet outputs', () => {
     expect(await judge(path)).toMatchObject({ reward: 0, errorKind: null, outputRows: 2 });
   });
 
+  it('with times beyond the range of nanoseconds lose these cells', async () => {
+    const stamps = keyed([1, '2150-01-02 10:30:00'], [2, '2150-01-03 11:00:00']);
+    const path = await write(
+      "select * from (values (1, timestamp '2150-01-02 10:30:00'), (2, timestamp '1600-01-01')) t(k, v)",
+    );
+    const reference = await fixture.write('truth.csv', stamps);
+    const { evaluation } = await fixture.evaluateFiles({}, reference, path);
+    expect(evaluation).toMatchObject({ errorKind: null, reward: 0.5, rewardRobust: 0.5, outputRows: 2 });
+  });
+
   it('that are broken get a verdict', async () => {
     const path = await write('select 1 as k, 4 as v');
     const handle = await open(path, 'r+');
