@@ -12,7 +12,7 @@ import { OpenedFile } from './output-file.js';
 import type { ColumnPlan, Pairing } from './pairing.js';
 import { parquetAsText } from './parquet-source.js';
 import { openReference, type Truth } from './reference.js';
-import { errorClassOf, Refusal } from './refusal.js';
+import { errorClassOf, isOutOfMemory, Refusal } from './refusal.js';
 import { firstReading, type Score, scorePairing } from './score.js';
 import { ScratchFolder } from './scratch-folder.js';
 import { dropStoredTables, type SourceColumn, type TableSource } from './table-source.js';
@@ -116,7 +116,7 @@ function failureOf(thrown: unknown): { readonly kind: Refusal['kind']; readonly 
   if (thrown instanceof Refusal) return { kind: thrown.kind, reason: thrown.message };
   // Engine messages may quote cells, so no more than the kind of error is told.
   const message = messageOf(thrown);
-  if (/^(Out of Memory|IO) Error/i.test(message)) {
+  if (isOutOfMemory(thrown) || /^IO Error/i.test(message)) {
     return {
       kind: 'limit-exceeded',
       reason: 'Scoring the output needs more memory or disk than it may use.',

@@ -4,6 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { literal } from '../duck/sql.js';
+import { evaluateOutput } from './evaluate.js';
 import { keyed, type ScoringCase, ScoringFixture } from './scoring-fixture.js';
 
 let fixture: ScoringFixture;
@@ -157,6 +159,112 @@ describe('gzip outputs', () => {
   });
 });
 
+describe('what a verdict says', () => {
+  const errorOf = async (path: string, one: Partial<ScoringCase> = {}) => {
+    const { errorKind, error } = await judge(path, one);
+    return [errorKind, error];
+  };
+
+  it('of a file that is none', async () => {
+    const link = join(fixture.folder, 'another-link.csv');
+    await symlink(truthPath, link);
+    expect(await errorOf(link)).toEqual([
+      'output-not-a-file',
+      'The output is a symbolic link, not a regular file.',
+    ]);
+    expect(await errorOf('/dev/null')).toEqual([
+      'output-not-a-file',
+      'The output is a device, pipe or socket, not a regular file.',
+    ]);
+    expect(await errorOf(`${truthPath}/x`)).toEqual(['output-missing', 'There is no output file.']);
+    expect(await errorOf(`/${'x'.repeat(300)}`)).toEqual([
+      'output-unreadable',
+      expect.stringMatching(/^The output cannot be opened: ENAMETOOLONG.*\.$/),
+    ]);
+  });
+
+  it('of sizes, compressed or not', async () => {
+    const limits = { fileBytes: 11 };
+    const plain = await fixture.write('output.csv', 'k,v\n1,4\n2,5\n');
+    expect(await errorOf(plain, { request: { limits } })).toEqual([
+      'output-too-large',
+      'The output has 12 bytes; at most 11 are scored.',
+    ]);
+    expect(await errorOf(plain, { request: { limits: { fileBytes: 12 } } })).toEqual([null, null]);
+    const bomb = gzipSync('1'.repeat(1000));
+    const gzip = await fixture.write('output.csv.gz', bomb);
+    expect(await errorOf(gzip, { request: { limits: { fileBytes: 999 } } })).toEqual([
+      'output-too-large',
+      'The output holds more than 999 bytes when decompressed.',
+    ]);
+    expect(await errorOf(gzip, { request: { limits: { fileBytes: 1000 } } })).toEqual([
+      'key-column-missing',
+      'The output lacks key column k.',
+    ]);
+  });
+
+  it('of broken gzip, absent keys and time', async () => {
+    const gzip = await fixture.write('output.csv.gz', 'no gzip');
+    expect(await errorOf(gzip)).toEqual([
+      'output-unreadable',
+      'The gzip data are broken: incorrect header check.',
+    ]);
+    const keyless = await fixture.write('output.csv', 'a,b\n1,2\n');
+    const reference = await fixture.write('truth.csv', 'k,l,v\n1,2,3\n');
+    const { evaluation } = await fixture.evaluateFiles({ keys: ['k', 'l'] }, reference, keyless);
+    expect(evaluation.error).toBe('The output lacks key column k, l.');
+    expect(await errorOf(truthPath, { request: { limits: { seconds: 0 } } })).toEqual([
+      'limit-exceeded',
+      'Scoring took longer than 0 seconds and was given up.',
+    ]);
+  });
+});
+
+describe('an evaluation', () => {
+  it('leaves nothing in the session it was given', async () => {
+    const tables = async () => (await fixture.session.rows('from duckdb_tables() where temporary')).length;
+    const before = await tables();
+    const output = keyed([1, 4], [1, 9], [2, 5]);
+    expect((await fixture.evaluate({ truth, output })).evaluation.duplicateKeys).toBe(1);
+    expect((await fixture.evaluate({ truth, output: 'k,v\n1,4\n2,"' })).evaluation.errorKind).not.toBeNull();
+    expect(await tables()).toBe(before);
+  });
+
+  it('opens a session of its own when it is given none', async () => {
+    const request = {
+      task: {
+        name: 'some-task',
+        contract: {
+          keyColumns: ['k'],
+          requiredColumns: ['k', 'v'],
+          valueColumns: ['v'],
+          scoredColumns: ['v'],
+          tolerance: {},
+          rowCoverageThreshold: 1,
+          accuracyThreshold: 1,
+        },
+      },
+      dataset: 'mimic-iv-demo',
+      outputPath: truthPath,
+      referencePath: truthPath,
+    };
+    for (const bounds of [{}, { threads: 1, memoryBytes: 256 * 1024 ** 2 }]) {
+      const { evaluation } = await evaluateOutput({ ...request, ...bounds });
+      expect(evaluation).toMatchObject({
+        task: 'some-task',
+        dataset: 'mimic-iv-demo',
+        reward: 1,
+        strictPass: true,
+      });
+    }
+    const { evaluation } = await evaluateOutput({ ...request, memoryBytes: 1_000_000 });
+    expect(evaluation).toMatchObject({
+      errorKind: 'limit-exceeded',
+      error: 'Scoring the output needs more memory or disk than it may use.',
+    });
+  });
+});
+
 describe('Parquet outputs', () => {
   const write = async (query: string) => {
     const path = join(fixture.folder, 'output.parquet');
@@ -198,7 +306,28 @@ describe('Parquet outputs', () => {
 
   it('with too many rows are not read', async () => {
     const path = await write('select 1 as k, 4 as v union all select 2, 5');
-    const evaluation = await judge(path, { request: { limits: { rows: 1 } } });
-    expect(evaluation.errorKind).toBe('output-too-large');
+    expect(await judge(path, { request: { limits: { rows: 1 } } })).toMatchObject({
+      errorKind: 'output-too-large',
+      error: 'The output has 2 rows; at most 1 are scored.',
+    });
+    expect((await judge(path, { request: { limits: { rows: 2 } } })).reward).toBe(1);
+  });
+
+  it('have empty text as null, and odd numbers as text', async () => {
+    const reference = await fixture.write('truth.csv', 'k,v,w\n1,,1000\n2,b,5\n3,c,6\n');
+    const path = await write("from (values (1, '', '1_000'), (2, 'b', '5'), (3, 'c', '6')) t(k, v, w)");
+    const { evaluation } = await fixture.evaluateFiles({ values: ['v', 'w'] }, reference, path);
+    expect(Object.values(evaluation.columns).map(({ matched }) => matched)).toEqual([3, 2]);
+  });
+
+  it('as references hold what quoted fields of a CSV mean', async () => {
+    const label = 'a, "b"\r\n\\1\\';
+    const reference = join(fixture.folder, 'reference.parquet');
+    await fixture.session.run(
+      `copy (from (values (1, ${literal(label)}), (2, 'x'))  t(k, v)) to '${reference}' (format parquet)`,
+    );
+    const output = await fixture.write('output.csv', `k,v\n1,"${label.replaceAll('"', '""')}"\n2,x\n`);
+    const { evaluation } = await fixture.evaluateFiles({}, reference, output);
+    expect(evaluation).toMatchObject({ errorKind: null, reward: 1 });
   });
 });

@@ -3,7 +3,7 @@ import type { DuckSession } from '../duck/session.js';
 import { identifier, literal } from '../duck/sql.js';
 import type { EvaluationLimits } from './limits.js';
 import type { OpenedFile } from './output-file.js';
-import { Refusal } from './refusal.js';
+import { isOutOfMemory, Refusal } from './refusal.js';
 import { inFileOrder, type SourceColumn, type TableSource } from './table-source.js';
 import { asCsvText } from './truth-column.js';
 
@@ -62,7 +62,7 @@ export async function parquetAsText(
       columns: new Map(columns.map((column) => [column.name, column])),
     });
   } catch (thrown) {
-    if (thrown instanceof Refusal) throw thrown;
+    if (thrown instanceof Refusal || isOutOfMemory(thrown)) throw thrown;
     throw new Refusal('output-unreadable', 'The output is not a readable Parquet file.');
   }
 }

@@ -17,6 +17,18 @@ describe('measured cases: the file', () => {
     { name: 'trailing comma in the header too', truth: two, output: 'k,v,\n1,4,\n2,5,\n', expected: '2/2' },
     { name: 'CRLF', truth: two, output: 'k,v\r\n1,4\r\n2,5\r\n', expected: '2/2' },
     { name: 'byte-order mark', truth: two, output: '\ufeffk,v\n1,4\n2,5\n', expected: '2/2' },
+    {
+      name: 'byte-order mark before a quoted header',
+      truth: two,
+      output: '\ufeff"k",v\n1,4\n2,5\n',
+      expected: '2/2',
+    },
+    {
+      name: 'digit separators and double signs in a quoted file are no numbers',
+      truth: keyed([1, 1000], [2, -3], [3, '6.0'], [4, null]),
+      output: '"k",v\n1,1_000\n2,+-3\n3,6.0\n4,\n',
+      expected: '2/4',
+    },
     { name: 'blank lines', truth: two, output: '\n\nk,v\n\n1,4\n\n\n2,5\n\n', expected: '2/2' },
     { name: 'leading index column', truth: two, output: ',k,v\n0,1,4\n1,2,5\n', expected: '2/2' },
     {

@@ -1,6 +1,6 @@
-import { describe } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { published, useFixture } from './published-case.js';
-import { keyed } from './scoring-fixture.js';
+import { csv, keyed } from './scoring-fixture.js';
 
 const fixture = useFixture();
 const two = keyed([1, 4], [2, 5]);
@@ -108,6 +108,19 @@ describe('measured cases: numbers', () => {
       expected: '1/2',
     },
     {
+      name: 'integers beyond 2^53 are subtracted exactly, with tolerance',
+      truth: keyed([1, '9007199254740993'], [2, '-9007199254740995']),
+      output: keyed([1, '9007199254740992'], [2, '-9007199254740993']),
+      tolerance: { v: 1 },
+      expected: '1/2',
+    },
+    {
+      name: 'integers beyond 2^53 beside decimals are subtracted as doubles',
+      truth: keyed([1, '9007199254740993'], [2, 1]),
+      output: keyed([1, '9007199254740992'], [2, '1.0']),
+      expected: '2/2',
+    },
+    {
       name: 'integers beyond 2^53 are subtracted exactly',
       truth: keyed([1, '9007199254740993']),
       output: keyed([1, '9007199254740992']),
@@ -166,9 +179,150 @@ describe('measured cases: booleans', () => {
   ]);
 });
 
+describe('what a column cannot be compared with', () => {
+  const [first, second] = ['2150-01-02 10:30:00', '2150-01-03 11:00:00'];
+  const zoneless = keyed([1, first], [2, second]);
+  const zoned = keyed([1, `${first}Z`], [2, `${second}Z`]);
+  const clash = { error: 'column-type' as const };
+  published(fixture, [
+    { name: 'zoned beside nulls only', truth: zoned, output: keyed([1, null], [2, null]), expected: clash },
+    { name: 'zoned beside numbers', truth: zoned, output: keyed([1, 5], [2, 6.5]), expected: clash },
+    {
+      name: 'zoned beside compact dates',
+      truth: zoned,
+      output: keyed([1, 21500102], [2, 21500103]),
+      expected: clash,
+    },
+    { name: 'zoned beside zone-less', truth: zoned, output: zoneless, expected: clash },
+    { name: 'zoned beside words', truth: zoned, output: keyed([1, 'x'], [2, `${second}Z`]), expected: '1/2' },
+    { name: 'zoned beside no row', truth: zoned, output: 'k,v\n', expected: '0/2' },
+    {
+      name: 'zone-less beside nulls only',
+      truth: zoneless,
+      output: keyed([1, null], [2, null]),
+      expected: '0/2',
+    },
+    { name: 'zone-less beside decimals', truth: zoneless, output: keyed([1, 5.5], [2, 6]), expected: '0/2' },
+    {
+      name: 'zone-less beside numbers and null beside null',
+      truth: keyed([1, first], [2, null]),
+      output: keyed([1, 5], [2, null]),
+      expected: '1/2',
+    },
+    {
+      name: 'zone-less beside compact dates, which are numbers',
+      truth: keyed([1, '2150-01-02'], [2, '2150-01-03']),
+      output: keyed([1, 21500102], [2, 21500103]),
+      expected: '0/2',
+    },
+    {
+      name: 'zone-less beside compact dates and a word',
+      truth: keyed([1, '2150-01-02'], [2, '2150-01-03']),
+      output: keyed([1, 21500102], [2, 21500103], [3, 'x']),
+      expected: '2/3',
+    },
+  ]);
+
+  it('is told in one sentence', async () => {
+    const reasonOf = async (truth: string, output: string) =>
+      (await fixture.current.evaluate({ truth, output })).evaluation.error;
+    const cannot = 'which the published rules cannot subtract.';
+    expect(await reasonOf(zoned, zoneless)).toBe(
+      `Column v is zone-less and the reference is zoned, ${cannot}`,
+    );
+    expect(await reasonOf(zoneless, zoned)).toBe(
+      `Column v is zoned and the reference is zone-less, ${cannot}`,
+    );
+    const flags = keyed([1, 'true'], [2, 'false']);
+    expect(await reasonOf(flags, flags)).toBe(`Column v is boolean on both sides, ${cannot}`);
+    expect(await reasonOf(two, 'k,v,v_truth\n1,4,4\n')).toBe(
+      "The output has a column v_truth, which the published join takes for the reference's v.",
+    );
+  });
+
+  it('in one column fails all of them', async () => {
+    const header = ['k', 'v', 'w'];
+    const { evaluation } = await fixture.current.evaluate({
+      truth: csv(header, [[1, 'true', 4]]),
+      output: csv(header, [[1, 'true', 4]]),
+      values: ['w', 'v'],
+    });
+    expect(evaluation).toMatchObject({
+      errorKind: 'column-type',
+      reward: 0,
+      rewardRobust: 1,
+      columns: { v: { total: 0, robustMatched: 1 }, w: { total: 0, robustMatched: 1 } },
+    });
+  });
+});
+
+describe('how a column was compared', () => {
+  const comparisonOf = async (truth: string, output: string) => {
+    const { v } = (await fixture.current.evaluate({ truth, output, request: { scoresOnly: true } }))
+      .evaluation.columns;
+    return v?.comparison;
+  };
+  const stamps = keyed([1, '2150-01-02 10:30:00'], [2, '2150-01-03 11:00:00']);
+  it.each([
+    ['numbers', two, two, 'numeric'],
+    ['wide integers', keyed([1, '9007199254740993']), keyed([1, '9007199254740992']), 'numeric'],
+    ['booleans beside numbers', two, keyed([1, 'true'], [2, 'false']), 'numeric'],
+    ['a word among numbers', two, keyed([1, 'x'], [2, 5]), 'text'],
+    ['labels', keyed([1, 'x']), keyed([1, 4]), 'text'],
+    ['date-times', stamps, keyed([1, '2150-01-02 10:30'], [2, '2150-01-03 11:00']), 'temporal'],
+    ['numbers beside date-times', stamps, two, 'temporal'],
+    ['a word among date-times', stamps, keyed([1, '2150-01-02 10:30:00'], [2, 'x']), 'text'],
+    ['an absent column', two, csv(['k'], [[1], [2]]), 'absent'],
+  ])('%s', async (_name, truth, output, comparison) => {
+    expect(await comparisonOf(truth, output)).toBe(comparison);
+  });
+});
+
 describe('measured cases: labels', () => {
   const label = keyed([1, 'None']);
   published(fixture, [
+    {
+      name: 'text truth against integers, all rows there',
+      truth: keyed([1, 'a'], [2, 2], [3, '3.0']),
+      output: keyed([1, 1], [2, 2], [3, 3]),
+      expected: '1/3',
+    },
+    {
+      name: 'text truth against integers with a missing row, which print as decimals',
+      truth: keyed([1, 'a'], [2, 2], [3, '3.0'], [4, 'b']),
+      output: keyed([1, 1], [2, 2], [3, 3]),
+      expected: '1/4',
+    },
+    {
+      name: 'text truth against wide integers',
+      truth: keyed([1, 'a'], [2, '9007199254740993']),
+      output: keyed([1, 1], [2, '9007199254740993']),
+      expected: '1/2',
+    },
+    {
+      name: 'text truth against booleans, which print as words',
+      truth: keyed([1, 'True'], [2, 'false'], [3, 'c']),
+      output: keyed([1, 'true'], [2, 'false'], [3, null]),
+      expected: '1/3',
+    },
+    {
+      name: 'text truth against numbers and a word',
+      truth: keyed([1, 'a'], [2, 2]),
+      output: keyed([1, 'x'], [2, 2]),
+      expected: '1/2',
+    },
+    {
+      name: 'text truth against numbers and an extra word',
+      truth: keyed([1, 'a'], [2, 2]),
+      output: keyed([1, '1.0'], [2, '2'], [3, 'x']),
+      expected: '1/3',
+    },
+    {
+      name: 'null labels beside nulls and words',
+      truth: keyed([1, 'a'], [2, null], [3, null]),
+      output: keyed([1, null], [2, null], [3, 'a']),
+      expected: '1/3',
+    },
     { name: 'labels are case-sensitive', truth: label, output: keyed([1, 'none']), expected: '0/1' },
     { name: 'blanks of labels count', truth: label, output: keyed([1, 'None ']), expected: '0/1' },
     {

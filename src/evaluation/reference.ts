@@ -5,7 +5,7 @@ import { csvSource } from './csv-source.js';
 import type { EvaluationLimits } from './limits.js';
 import { OpenedFile } from './output-file.js';
 import { parquetSource } from './parquet-source.js';
-import { errorClassOf, Refusal } from './refusal.js';
+import { errorClassOf, isOutOfMemory, Refusal } from './refusal.js';
 import type { ScratchFolder } from './scratch-folder.js';
 import { inFileOrder, type TableSource } from './table-source.js';
 import { describeTruth, type TruthColumn } from './truth-column.js';
@@ -63,6 +63,7 @@ async function sourceOf(request: ReferenceRequest, wanted: ReadonlySet<string>):
     const csv = { session, file, isGzip: real.endsWith('.gz'), wanted, limits: unlimited, scratch };
     return await inFileOrder(session, await csvSource(csv));
   } catch (thrown) {
+    if (isOutOfMemory(thrown)) throw thrown;
     const reason =
       thrown instanceof Refusal
         ? thrown.message.replace(/^The output /, 'It ')

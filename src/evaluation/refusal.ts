@@ -1,3 +1,4 @@
+import { messageOf } from '../support/errors.js';
 import type { EvaluationErrorKind } from './evaluation.js';
 
 /** Why an output (or a reference) cannot be scored; becomes a verdict, never reaches a user as an exception. */
@@ -10,6 +11,11 @@ export class Refusal extends Error {
     super(reason);
     this.name = 'Refusal';
   }
+}
+
+/** Whether the engine needed more memory than it may use: then nothing is said about the file it was reading. */
+export function isOutOfMemory(thrown: unknown): boolean {
+  return /^Out of Memory Error/i.test(messageOf(thrown));
 }
 
 /** The class of an engine error ("Conversion Error") without the message, which may quote cells. */

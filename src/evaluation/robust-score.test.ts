@@ -96,6 +96,13 @@ describe('weak point 2: values one by one', () => {
       robust: '2/3',
     },
     {
+      name: 'true and false with blanks around are 1 and 0',
+      truth: keyed([1, 1], [2, 0], [3, 5]),
+      output: keyed([1, ' TRUE '], [2, 'False '], [3, '5.0']),
+      published: '0/3',
+      robust: '3/3',
+    },
+    {
       name: 'a token where truth is null stays a mismatch',
       truth: keyed([1, 4], [2, null]),
       output: keyed([1, 4], [2, 'NaN']),
@@ -143,6 +150,14 @@ describe('weak point 3: time formats cell by cell', () => {
       name: "the column's own format where a cell follows it",
       truth: instants,
       output: keyed([1, '01/02/2150 10:30:00'], [2, 'soon'], [3, '01/04/2150 12:15:00']),
+      published: '0/3',
+      robust: '2/3',
+    },
+    {
+      name: 'a tolerance in seconds',
+      truth: instants,
+      output: keyed([1, '2150-01-02 10:31'], [2, '2150-01-03T10:59:00'], [3, '2150-01-04 12:16:01']),
+      tolerance: { v: 60 },
       published: '0/3',
       robust: '2/3',
     },

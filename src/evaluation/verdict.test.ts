@@ -1,3 +1,5 @@
+import { symlink } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { csv, keyed, ScoringFixture } from './scoring-fixture.js';
 
@@ -107,6 +109,97 @@ describe('the reference', () => {
         error: 'The reference has 1 rows whose key an earlier row has.',
       });
     }
+  });
+
+  const composite = ['k', 'l', 'v'];
+  const judged = async (truth: string | Uint8Array, output: string, keys: readonly string[] = ['k']) =>
+    (await fixture.evaluate({ truth, output, keys, values: ['v'] })).evaluation;
+
+  it('must not repeat keys of several columns, sorted or not', async () => {
+    const rows = [
+      [1, 'a', 4],
+      [1, 'b', 5],
+      [2, 'a', 6],
+    ];
+    const unique = csv(composite, rows);
+    for (const truth of [unique, csv(composite, rows.toReversed())]) {
+      expect(await judged(truth, unique, ['k', 'l'])).toMatchObject({ errorKind: null, reward: 1 });
+    }
+    const repeated = {
+      errorKind: 'reference-invalid',
+      error: 'The reference has 1 rows whose key an earlier row has.',
+    };
+    for (const extra of [
+      [1, 'a', 9],
+      [2, 'a', 9],
+    ]) {
+      expect(await judged(csv(composite, [...rows, extra]), unique, ['k', 'l'])).toMatchObject(repeated);
+    }
+    expect(await judged(csv(composite, [...rows, ...rows]), unique, ['k', 'l'])).toMatchObject({
+      error: 'The reference has 3 rows whose key an earlier row has.',
+    });
+  });
+
+  it('must not repeat text keys, nor null ones', async () => {
+    expect((await judged(keyed(['b', 4], ['a', 5]), keyed(['a', 5], ['b', 4]))).reward).toBe(1);
+    for (const truth of [keyed(['a', 4], ['a', 5]), keyed([null, 4], ['a', 5], [null, 6])]) {
+      expect((await judged(truth, keyed(['a', 4]))).errorKind).toBe('reference-invalid');
+    }
+  });
+
+  it('is not scored when it cannot be read', async () => {
+    expect(await judged('k,v\n1,"4\n', truth)).toMatchObject({
+      errorKind: 'reference-invalid',
+      error: 'The reference cannot be read. A quoted field that begins in record 1 is never closed.',
+      matchRates: { v: 0 },
+    });
+    const folder = await fixture.evaluateFiles({}, fixture.folder, fixture.folder);
+    expect(folder.evaluation).toMatchObject({
+      errorKind: 'reference-invalid',
+      error: 'The reference cannot be read. It is a directory, not a regular file.',
+    });
+    const path = await fixture.write('broken.parquet', 'PAR1 no PAR1');
+    const { evaluation } = await fixture.evaluateFiles({}, path, path);
+    expect(evaluation.errorKind).toBe('reference-invalid');
+    expect(evaluation.error).toMatch(/^The reference cannot be read\. [A-Z][A-Za-z ]+Error\.$/);
+    const through = await fixture.evaluateFiles({}, `${path}/x.csv`, path);
+    expect(through.evaluation.error).toMatch(/^The reference cannot be opened: ENOTDIR.*\.$/);
+  });
+
+  it('may be gzip, Parquet or behind a link', async () => {
+    const output = await fixture.write('output.csv', truth);
+    const gzip = await fixture.write('truth.csv.gz', gzipSync(truth));
+    const parquet = `${output}.parquet`;
+    await fixture.session.run(`copy (from read_csv('${output}')) to '${parquet}' (format parquet)`);
+    const link = `${output}.link.csv`;
+    await symlink(output, link);
+    for (const reference of [gzip, parquet, link]) {
+      const { evaluation } = await fixture.evaluateFiles({}, reference, output);
+      expect(evaluation).toMatchObject({ errorKind: null, reward: 1, truthRows: 4 });
+    }
+  });
+
+  it('may be larger than an output may be', async () => {
+    const request = { limits: { fileBytes: 30 } };
+    const output = keyed([1, 4]);
+    expect(
+      (
+        await fixture.evaluate({
+          truth: keyed(...Array.from({ length: 50 }, (_u, i) => [i, 4] as const)),
+          output,
+          request,
+        })
+      ).evaluation,
+    ).toMatchObject({ errorKind: null, reward: 0.02 });
+  });
+
+  it('without rows gives a reward of 0', async () => {
+    expect(await judged('k,v\n', 'k,v\n')).toMatchObject({
+      errorKind: null,
+      reward: 0,
+      truthRows: 0,
+      outputRows: 0,
+    });
   });
 
   it('may be unsorted', async () => {
