@@ -6,4 +6,6 @@ export interface AgentSettings {
   readonly userHome: string;
   /** Folder with a `node_modules` that holds the CLIs; wins over the environment. */
   readonly agentsFolder?: string;
+  /** Root of the root file system in which the agent will run, where there is one: its own CLIs come first. */
+  readonly rootfs?: string;
 }

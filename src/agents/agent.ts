@@ -67,6 +67,8 @@ export interface TraceReading {
 export interface AgentAvailability {
   readonly available: boolean;
   readonly version?: string;
+  /** Where a CLI comes from: the root file system, whose digest pins it, or this machine, which lends it. */
+  readonly source?: 'rootfs' | 'host';
   readonly detail: string;
   readonly remedy?: string;
 }

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import type { Agent, AgentLaunch, AgentLogin, AgentRequest, Effort } from './agent.js';
 import type { AgentSettings } from './agent-settings.js';
 import { readClaudeTrace } from './claude-trace.js';
-import { type CliPackage, findNativeProgram, probeProgram, programOrThrow } from './cli-program.js';
+import { findNativeProgram, probeProgram, programOrThrow } from './cli-program.js';
 import { resolveEffort } from './effort.js';
 import { PLACEHOLDER_KEY, providerUrl, proxyEnvironment } from './gateway-address.js';
+import type { CliPackage } from './installed-package.js';
 import { checkLasts, readLoginFile } from './login-files.js';
 import { readingOf } from './transcript.js';
 

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { InputMount } from '../sandboxes/sandbox.js';
 import { M4BenchError, messageOf } from '../support/errors.js';
 import type { AgentAvailability } from './agent.js';
 import type { AgentSettings } from './agent-settings.js';
-import { dependencyFolder, findInstalled, packageClosure } from './installed-package.js';
+import { type CliPackage, dependencyFolder, findInstalled, packageClosure } from './installed-package.js';
 
 const run = promisify(execFile);
 
@@ -16,18 +16,9 @@ export interface CliProgram {
   readonly hostCommand: readonly string[];
   /** The same inside, where `inputs` are mounted. */
   readonly command: readonly string[];
+  /** None for a CLI of the root file system. */
   readonly inputs: readonly InputMount[];
-}
-
-/** A CLI that npm installs. */
-export interface CliPackage {
-  /** Name of the agent, which is also the folder inside. */
-  readonly agent: string;
-  /** What people call it. */
-  readonly title: string;
-  readonly packageName: string;
-  /** The command that the package puts on `PATH`. */
-  readonly bin: string;
+  readonly source: NonNullable<AgentAvailability['source']>;
 }
 
 /** Where a native program stands in the package of a platform. */
@@ -40,6 +31,12 @@ export interface NativeLayout {
 }
 
 export type Found = CliProgram | AgentAvailability;
+
+/** Where a host folder stands inside when it is part of the root file system; undefined when it is not. */
+function placeInRootfs(folder: string, { rootfs }: AgentSettings): string | undefined {
+  const root = rootfs !== undefined && existsSync(rootfs) ? realpathSync(rootfs) : undefined;
+  return root !== undefined && folder.startsWith(`${root}/`) ? folder.slice(root.length) : undefined;
+}
 
 const insideFolder = (cli: CliPackage): string => `/opt/agents/${cli.agent}`;
 
@@ -58,7 +55,7 @@ export function findNativeProgram(
   settings: AgentSettings,
 ): Found {
   if (layout === undefined) return unavailable(`no ${cli.title} exists for ${platform()}`);
-  const found = findInstalled(cli.packageName, cli.bin, settings);
+  const found = findInstalled(cli, settings);
   if (found === undefined) return notInstalled(cli);
   if (found.kind === 'program') {
     if (isScript(found.path)) return foreignScript(cli, found.path);
@@ -67,6 +64,7 @@ export function findNativeProgram(
       hostCommand: [found.path],
       command: [inside],
       inputs: [{ source: found.path, target: inside }],
+      source: 'host',
     };
   }
   const platformFolder = dependencyFolder(layout.platformPackage, found.folder) ?? found.folder;
@@ -78,27 +76,37 @@ export function findNativeProgram(
       'Install it again with optional dependencies (npm ci --include=optional).',
     );
   }
+  const hostCommand = [join(source, program)];
+  const place = placeInRootfs(source, settings);
+  if (place !== undefined)
+    return { hostCommand, command: [`${place}/${program}`], inputs: [], source: 'rootfs' };
   return {
-    hostCommand: [join(source, program)],
+    hostCommand,
     command: [`${insideFolder(cli)}/${program}`],
     inputs: [{ source, target: insideFolder(cli) }],
+    source: 'host',
   };
 }
 
 /** Finds a CLI that is a Node program; `main` is relative to its package. Its dependencies are mounted beside it. */
 export function findNodeProgram(cli: CliPackage, main: string, settings: AgentSettings): Found {
-  const found = findInstalled(cli.packageName, cli.bin, settings);
+  const found = findInstalled(cli, settings);
   if (found === undefined) return notInstalled(cli);
   if (found.kind === 'program') return foreignScript(cli, found.path);
   if (!existsSync(join(found.folder, main))) return unavailable(`${found.folder} lacks ${main}`);
+  const hostCommand = [process.execPath, join(found.folder, main)];
+  const place = placeInRootfs(found.folder, settings);
+  if (place !== undefined)
+    return { hostCommand, command: ['node', `${place}/${main}`], inputs: [], source: 'rootfs' };
   const modules = `${insideFolder(cli)}/node_modules`;
   return {
-    hostCommand: [process.execPath, join(found.folder, main)],
+    hostCommand,
     command: ['node', `${modules}/${cli.packageName}/${main}`],
     inputs: packageClosure(cli.packageName, found.folder).map(({ name, folder }) => ({
       source: folder,
       target: `${modules}/${name}`,
     })),
+    source: 'host',
   };
 }
 
@@ -130,7 +138,7 @@ export async function probeProgram(
     // Some print it to standard error.
     const version = /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout + stderr)?.[0];
     if (version === undefined) throw new Error('it states no version');
-    return { available: true, version, detail: `${cli.title} ${version}, ${place}` };
+    return { available: true, version, source: found.source, detail: `${cli.title} ${version}, ${place}` };
   } catch (thrown) {
     return unavailable(`${place} does not run: ${messageOf(thrown).slice(0, 300)}`, installRemedy(cli));
   }

@@ -5,6 +5,7 @@ import { parse } from 'smol-toml';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AgentRequest } from './agent.js';
 import type { AgentSettings } from './agent-settings.js';
+import { findNativeProgram, findNodeProgram } from './cli-program.js';
 import { codexAgent, codexArguments } from './codex.js';
 import { findInstalled } from './installed-package.js';
 
@@ -97,6 +98,7 @@ describe('an installed package', () => {
 
   // A name that no folder of this machine can hold.
   const NAME = '@m4bench-test/no-such-cli';
+  const CLI = { agent: 'no-such', title: 'CLI', packageName: NAME, bin: 'cli' };
   async function install(below: string): Promise<string> {
     const place = join(folder, below, 'node_modules', NAME);
     await mkdir(join(place, 'bin'), { recursive: true });
@@ -110,11 +112,40 @@ describe('an installed package', () => {
     const named = await install('named');
     const users = await install('home/.m4bench/agents');
     const settings = { environment: {}, userHome: join(folder, 'home') };
-    expect(findInstalled(NAME, 'cli', settings)).toEqual({ kind: 'package', folder: users });
+    expect(findInstalled(CLI, settings)).toEqual({ kind: 'package', folder: users });
     const environment = { M4BENCH_AGENTS_DIR: join(folder, 'named') };
-    expect(findInstalled(NAME, 'cli', { ...settings, environment })).toEqual({
+    expect(findInstalled(CLI, { ...settings, environment })).toEqual({
       kind: 'package',
       folder: named,
+    });
+  });
+
+  test('is taken from the root file system, and then nothing of the machine is mounted', async () => {
+    const inRootfs = await install('root/usr/local/lib/m4bench/agents/no-such');
+    const users = await install('home/.m4bench/agents');
+    const settings = { environment: {}, userHome: join(folder, 'home') };
+    const rootfs = join(folder, 'root');
+    expect(findNodeProgram(CLI, 'bin/cli.js', { ...settings, rootfs })).toEqual({
+      hostCommand: [process.execPath, join(inRootfs, 'bin/cli.js')],
+      command: ['node', `/usr/local/lib/m4bench/agents/no-such/node_modules/${NAME}/bin/cli.js`],
+      inputs: [],
+      source: 'rootfs',
+    });
+    expect(findNodeProgram(CLI, 'bin/cli.js', { ...settings, rootfs: join(folder, 'empty') })).toMatchObject({
+      command: ['node', `/opt/agents/no-such/node_modules/${NAME}/bin/cli.js`],
+      inputs: [{ source: users, target: `/opt/agents/no-such/node_modules/${NAME}` }],
+      source: 'host',
+    });
+    // Who names a folder wants that one.
+    const named = { M4BENCH_AGENTS_DIR: join(folder, 'home/.m4bench/agents') };
+    expect(findInstalled(CLI, { ...settings, rootfs, environment: named })).toEqual({
+      kind: 'package',
+      folder: users,
+    });
+    const native = { platformPackage: `${NAME}-native`, folder: '', programs: ['bin/cli.js'] };
+    expect(findNativeProgram(CLI, native, { ...settings, rootfs })).toMatchObject({
+      command: [`/usr/local/lib/m4bench/agents/no-such/node_modules/${NAME}/bin/cli.js`],
+      inputs: [],
     });
   });
 
@@ -123,14 +154,14 @@ describe('an installed package', () => {
     await mkdir(join(folder, 'bin'));
     await symlink(join(place, 'bin', 'cli.js'), join(folder, 'bin', 'cli'));
     const environment = { PATH: `relative:/nonexistent:${join(folder, 'bin')}` };
-    expect(findInstalled(NAME, 'cli', { environment, userHome: folder })).toEqual({
+    expect(findInstalled(CLI, { environment, userHome: folder })).toEqual({
       kind: 'package',
       folder: place,
     });
   });
 
   test('that is missing gives no installation', () => {
-    expect(findInstalled(NAME, 'cli', { ...nowhere, userHome: folder })).toBeUndefined();
+    expect(findInstalled(CLI, { ...nowhere, userHome: folder })).toBeUndefined();
   });
 });
 

@@ -2,16 +2,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Agent, AgentLaunch, AgentLogin, AgentRequest, Effort } from './agent.js';
 import type { AgentSettings } from './agent-settings.js';
-import {
-  type CliPackage,
-  findNativeProgram,
-  type NativeLayout,
-  probeProgram,
-  programOrThrow,
-} from './cli-program.js';
+import { findNativeProgram, type NativeLayout, probeProgram, programOrThrow } from './cli-program.js';
 import { readCodexTrace } from './codex-trace.js';
 import { resolveEffort } from './effort.js';
 import { PLACEHOLDER_KEY, providerUrl, proxyEnvironment } from './gateway-address.js';
+import type { CliPackage } from './installed-package.js';
 import { checkLasts, readLoginFile, tokenExpiry } from './login-files.js';
 import { readingOf } from './transcript.js';
 

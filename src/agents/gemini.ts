@@ -1,9 +1,10 @@
 import type { Agent, AgentLaunch, AgentRequest } from './agent.js';
 import type { AgentSettings } from './agent-settings.js';
-import { type CliPackage, findNodeProgram, probeProgram, programOrThrow } from './cli-program.js';
+import { findNodeProgram, probeProgram, programOrThrow } from './cli-program.js';
 import { resolveEffort } from './effort.js';
 import { PLACEHOLDER_KEY, providerUrl } from './gateway-address.js';
 import { readGeminiTrace } from './gemini-trace.js';
+import type { CliPackage } from './installed-package.js';
 import { readingOf } from './transcript.js';
 
 const GEMINI: CliPackage = {

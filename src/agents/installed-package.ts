@@ -1,8 +1,20 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { AGENTS_IN_ROOTFS } from '../sandboxes/rootfs.js';
 import { packageRoot } from '../support/home.js';
 import type { AgentSettings } from './agent-settings.js';
+
+/** A CLI that npm installs. */
+export interface CliPackage {
+  /** Name of the agent, which is also the folder inside. */
+  readonly agent: string;
+  /** What people call it. */
+  readonly title: string;
+  readonly packageName: string;
+  /** The command that the package puts on `PATH`. */
+  readonly bin: string;
+}
 
 /** Where a CLI was found: the folder of its npm package, or a program that belongs to none. */
 export type Installation =
@@ -11,30 +23,30 @@ export type Installation =
 
 /**
  * Finds an agent CLI that npm or the user installed. Searched in this order: the agents folder of the settings,
- * `M4BENCH_AGENTS_DIR`, `test/agents` of a source checkout, `~/.m4bench/agents`, then the command on `PATH`,
- * followed through links to the package it belongs to.
+ * `M4BENCH_AGENTS_DIR`, the root file system, `test/agents` of a source checkout, `~/.m4bench/agents`, then the command
+ * on `PATH`, followed through links to the package it belongs to.
  */
 export function findInstalled(
-  packageName: string,
-  command: string,
+  { agent, packageName, bin }: CliPackage,
   settings: AgentSettings,
 ): Installation | undefined {
-  for (const folder of agentFolders(settings)) {
+  for (const folder of agentFolders(agent, settings)) {
     for (const candidate of [join(folder, 'node_modules', packageName), join(folder, packageName)]) {
       if (existsSync(join(candidate, 'package.json')))
         return { kind: 'package', folder: realpathSync(candidate) };
     }
   }
-  const program = programOnPath(command, settings.environment.PATH ?? '');
+  const program = programOnPath(bin, settings.environment.PATH ?? '');
   if (program === undefined) return undefined;
   const folder = packageFolderOf(program, packageName);
   return folder === undefined ? { kind: 'program', path: program } : { kind: 'package', folder };
 }
 
-function agentFolders(settings: AgentSettings): string[] {
+function agentFolders(agent: string, { rootfs, ...settings }: AgentSettings): string[] {
   const named = settings.agentsFolder ?? settings.environment.M4BENCH_AGENTS_DIR;
   return [
     ...(named === undefined || named === '' ? [] : [resolve(named)]),
+    ...(rootfs === undefined ? [] : [join(rootfs, AGENTS_IN_ROOTFS, agent)]),
     join(packageRoot(), 'test', 'agents'),
     join(settings.userHome, '.m4bench', 'agents'),
   ];

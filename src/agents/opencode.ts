@@ -1,9 +1,10 @@
 import { M4BenchError } from '../support/errors.js';
 import type { Agent, AgentLaunch, AgentRequest, Effort } from './agent.js';
 import type { AgentSettings } from './agent-settings.js';
-import { type CliPackage, findNativeProgram, probeProgram, programOrThrow } from './cli-program.js';
+import { findNativeProgram, probeProgram, programOrThrow } from './cli-program.js';
 import { resolveEffort } from './effort.js';
 import { PLACEHOLDER_KEY, providerUrl } from './gateway-address.js';
+import type { CliPackage } from './installed-package.js';
 import { readOpencodeTrace } from './opencode-trace.js';
 import { readingOf } from './transcript.js';
 

@@ -1,9 +1,10 @@
 import { M4BenchError } from '../support/errors.js';
 import type { Agent, AgentLaunch, AgentRequest, Effort } from './agent.js';
 import type { AgentSettings } from './agent-settings.js';
-import { type CliPackage, findNodeProgram, probeProgram, programOrThrow } from './cli-program.js';
+import { findNodeProgram, probeProgram, programOrThrow } from './cli-program.js';
 import { resolveEffort } from './effort.js';
 import { PLACEHOLDER_KEY, providerUrl } from './gateway-address.js';
+import type { CliPackage } from './installed-package.js';
 import { readPiTrace } from './pi-trace.js';
 import { readingOf } from './transcript.js';
 

@@ -1,44 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
-import { M4BenchError, systemCodeOf } from '../support/errors.js';
-import { writeJsonAtomic } from '../support/files.js';
-import { isRunning, startTimeOf } from '../support/process-tree.js';
+import { M4BenchError } from '../support/errors.js';
+import { holderOf, holdLock, type LockHolder, type LockOptions } from '../support/lock.js';
 import { refuseImported } from './imported.js';
 
-const ownerSchema = z.object({
-  pid: z.number().int(),
-  /** Of the process, in clock ticks since boot: a process id alone can be used again. */
-  startTime: z.string().nullable(),
-  host: z.string(),
-  token: z.string(),
-});
-type Owner = z.infer<typeof ownerSchema>;
-
-export interface LockOptions {
-  /** How often a living owner touches its lock, default 5 s. */
-  readonly heartbeatMilliseconds?: number;
-  /** How long the lock of another machine must stand still to count as abandoned, default four heartbeats. */
-  readonly patienceMilliseconds?: number;
-}
-
-interface Held {
-  readonly file: string;
-  readonly generation: number;
-  readonly owner: Owner | undefined;
-}
+const placeOf = (root: string) => ({ folder: join(root, 'lock') });
 
 /**
- * Holds a folder for one scheduler at a time: two on one campaign would make runs twice.
- *
- * Locks are files `lock/<generation>.json`, created exclusively; the highest is in force. A lock whose process is gone is
- * taken over by creating the next generation, never by deleting the old one first, so that two takers cannot both win.
- * On another machine a process cannot be looked up: its lock counts as abandoned when its file is not touched for a
- * while, measured by this machine's own monotonic clock.
- *
+ * Holds a campaign for one scheduler at a time: two would make runs twice.
  * Throws `CAMPAIGN_LOCKED`, and `CAMPAIGN_IMPORTED` for one that others made.
  */
 export async function lockCampaign(
@@ -47,104 +15,16 @@ export async function lockCampaign(
   options: LockOptions = {},
 ): Promise<AsyncDisposable> {
   refuseImported(root, name);
-  const folder = join(root, 'lock');
-  const heartbeat = options.heartbeatMilliseconds ?? 5000;
-  const patience = options.patienceMilliseconds ?? 4 * heartbeat;
-  await mkdir(folder, { recursive: true });
-  const present = await highest(folder);
-  if (present !== undefined && (await isAlive(present, patience))) throw locked(name, present);
-  const owner: Owner = {
-    pid: process.pid,
-    startTime: startTimeOf(process.pid),
-    host: hostname(),
-    token: randomBytes(8).toString('hex'),
-  };
-  const generation = (present?.generation ?? 0) + 1;
-  const file = join(folder, `${generation}.json`);
-  try {
-    await writeJsonAtomic(file, owner, { exclusive: true });
-  } catch (thrown) {
-    if (thrown instanceof M4BenchError && thrown.code === 'ALREADY_EXISTS') {
-      throw locked(name, (await highest(folder)) ?? { file, generation, owner: undefined });
-    }
-    throw thrown;
-  }
-  // Another taker may have seen an older state of the folder; whoever finds a second live lock steps back.
-  for (const other of await allIn(folder)) {
-    if (other.file === file) continue;
-    const isKnownDead = other.file === present?.file;
-    if (other.generation > generation || (!isKnownDead && (await isAlive(other, 0)))) {
-      await rm(file, { force: true });
-      throw locked(name, other);
-    }
-    await rm(other.file, { force: true });
-  }
-  const timer = setInterval(() => {
-    const now = new Date();
-    utimes(file, now, now).catch(() => {});
-  }, heartbeat);
-  timer.unref();
-  return {
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await rm(file, { force: true });
-    },
-  };
+  return holdLock(placeOf(root), (holder) => locked(name, holder), options);
 }
 
 /** The process that works on a campaign, for `status`; undefined when none does. */
-export async function lockHolder(root: string): Promise<{ pid: number; host: string } | undefined> {
-  const held = await highest(join(root, 'lock'));
-  if (held?.owner === undefined) return undefined;
-  const { pid, startTime, host } = held.owner;
-  return host !== hostname() || isRunning(pid, startTime) ? { pid, host } : undefined;
+export function lockHolder(root: string): Promise<LockHolder | undefined> {
+  return holderOf(placeOf(root));
 }
 
-async function allIn(folder: string): Promise<readonly Held[]> {
-  const names = await readdir(folder).catch((thrown: unknown) => {
-    if (systemCodeOf(thrown) === 'ENOENT') return [];
-    throw thrown;
-  });
-  const held: Held[] = [];
-  for (const name of names) {
-    const generation = /^(\d+)\.json$/.exec(name)?.[1];
-    if (generation === undefined) continue;
-    const file = join(folder, name);
-    held.push({ file, generation: Number(generation), owner: await ownerIn(file) });
-  }
-  return held.sort((a, b) => b.generation - a.generation);
-}
-
-async function highest(folder: string): Promise<Held | undefined> {
-  return (await allIn(folder))[0];
-}
-
-async function ownerIn(file: string): Promise<Owner | undefined> {
-  try {
-    return ownerSchema.parse(JSON.parse(await readFile(file, 'utf8')));
-  } catch {
-    return undefined;
-  }
-}
-
-async function isAlive({ file, owner }: Held, patienceMilliseconds: number): Promise<boolean> {
-  // Locks are written whole; one that cannot be read is gone by now, or damaged.
-  if (owner === undefined) return false;
-  if (owner.host === hostname()) return isRunning(owner.pid, owner.startTime);
-  const before = await touchedAt(file);
-  if (before === undefined) return false;
-  if (patienceMilliseconds === 0) return true;
-  await sleep(patienceMilliseconds);
-  const after = await touchedAt(file);
-  return after !== undefined && after !== before;
-}
-
-async function touchedAt(file: string): Promise<number | undefined> {
-  return (await stat(file).catch(() => undefined))?.mtimeMs;
-}
-
-function locked(name: string, { owner }: Held): M4BenchError {
-  const who = owner === undefined ? 'another process' : `process ${owner.pid} on ${owner.host}`;
+function locked(name: string, holder: LockHolder | undefined): M4BenchError {
+  const who = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`;
   return new M4BenchError(
     'CAMPAIGN_LOCKED',
     `Campaign ${name} is being run by ${who}.`,

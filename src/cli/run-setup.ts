@@ -140,7 +140,13 @@ export async function setUpRuns(
   options: RunOptions,
   processEnvironment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<RunSetup> {
-  const agent = agentNamed(options.agent, { environment: processEnvironment, userHome: homedir() });
+  const rootfs = await currentRootfs(home);
+  const sandbox = sandboxOf(options.sandbox, rootfs);
+  const agent = agentNamed(options.agent, {
+    environment: processEnvironment,
+    userHome: homedir(),
+    ...(rootfs === undefined || sandbox.rootfsDigest === null ? {} : { rootfs: rootfs.root }),
+  });
   resolveEffort(agent, options.effort);
   const availability = await agent.probe();
   if (!availability.available) {
@@ -153,7 +159,6 @@ export async function setUpRuns(
       },
     );
   }
-  const sandbox = sandboxOf(options.sandbox, await currentRootfs(home));
   const sandboxState = await sandbox.probe();
   if (!sandboxState.available) {
     throw new M4BenchError(
@@ -217,6 +222,7 @@ export async function setUpRuns(
         ...(options.perturb === undefined || more?.schema === 'native' ? {} : { perturb: options.perturb }),
         agent,
         cliVersion: availability.version ?? null,
+        cliSource: availability.source ?? null,
         rootfsDigest: sandbox.rootfsDigest,
         ...(model === undefined ? {} : { model }),
         effort: options.effort,
@@ -238,7 +244,7 @@ async function datasetOf(home: Home, kind: DatabaseKind, names: string | undefin
 }
 
 /** Refuses a login that cannot be used, and what cannot be promised with one. */
-async function checkLogin(agent: Agent, options: RunOptions, protocol: Protocol): Promise<void> {
+export async function checkLogin(agent: Agent, options: RunOptions, protocol: Protocol): Promise<void> {
   if (agent.login === undefined) throw loginNotOffered(agent.name);
   const refused = (['maxTokens', 'maxCost', 'record', 'replay', 'provider'] as const).find(
     (name) => options[name] !== undefined,

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises';
-import { dirname, resolve, sep } from 'node:path';
+import { basename, dirname, resolve, sep } from 'node:path';
 import { M4BenchError, messageOf } from '../support/errors.js';
+import { holdLock, type LockHolder } from '../support/lock.js';
 import { AppendedLines } from './appended-lines.js';
 import { type CassetteAnswer, type CassetteRequest, cassetteHeader, keptAnswer } from './cassette.js';
 import { lastWholeLineEnd, readHeader } from './cassette-file.js';
@@ -24,11 +25,13 @@ export class CassetteRecorder implements AsyncDisposable {
     readonly isGuarded: boolean,
     readonly guardedFolder: string,
     private readonly lines: AppendedLines,
+    private readonly lock: AsyncDisposable,
   ) {}
 
   /**
    * Opens a cassette to append to it, new with mode 0600. A line that a killed process left half-written is cut off.
-   * Throws `CASSETTE_PLACE` for a file among the runs and `CASSETTE_INVALID` for one that is no cassette.
+   * Throws `CASSETTE_PLACE` for a file among the runs, `CASSETTE_INVALID` for one that is no cassette, and
+   * `CASSETTE_IN_USE` while another recorder has it: cutting and appending by two would mix their lines.
    */
   static async open(path: string, options: RecorderOptions): Promise<CassetteRecorder> {
     const folder = dirname(resolve(path));
@@ -41,8 +44,11 @@ export class CassetteRecorder implements AsyncDisposable {
         `Record it elsewhere, for example in ${options.guardedFolder}.`,
       );
     }
-    const file = await openPrivate(path);
+    const lockPlace = { folder: place, prefix: `${basename(resolve(path))}.lock-` };
+    const lock = await holdLock(lockPlace, (holder) => inUse(path, holder));
+    let file: FileHandle | undefined;
     try {
+      file = await openPrivate(path);
       const { size } = await file.stat();
       const end = await lastWholeLineEnd(file, size);
       if (end === 0) {
@@ -56,9 +62,10 @@ export class CassetteRecorder implements AsyncDisposable {
       await mkdir(options.guardedFolder, { recursive: true, mode: 0o700 });
       const isGuarded = await isInAny(place, [options.guardedFolder]);
       // Nothing to redact: of requests only hashes are kept.
-      return new CassetteRecorder(path, isGuarded, options.guardedFolder, new AppendedLines(file, []));
+      return new CassetteRecorder(path, isGuarded, options.guardedFolder, new AppendedLines(file, []), lock);
     } catch (thrown) {
-      await file.close();
+      await file?.close();
+      await lock[Symbol.asyncDispose]();
       throw thrown;
     }
   }
@@ -76,8 +83,12 @@ export class CassetteRecorder implements AsyncDisposable {
     };
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.lines[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.lines[Symbol.asyncDispose]();
+    } finally {
+      await this.lock[Symbol.asyncDispose]();
+    }
   }
 }
 
@@ -99,6 +110,16 @@ async function openPrivate(path: string): Promise<FileHandle> {
       'Name a file in a folder of your own.',
     );
   }
+}
+
+function inUse(path: string, holder: LockHolder | undefined): M4BenchError {
+  const who = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`;
+  return new M4BenchError(
+    'CASSETTE_IN_USE',
+    `The cassette ${path} is being recorded by ${who}.`,
+    'Wait for it to end, or name another file: runs of one campaign share a cassette, two campaigns cannot.',
+    { party: 'environment' },
+  );
 }
 
 function notACassette(path: string): M4BenchError {

@@ -1,6 +1,19 @@
-import { appendFile, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, keptAnswer, playedPieces } from './cassette.js';
 import { CassettePlayer } from './cassette-player.js';
@@ -326,6 +339,43 @@ describe('a cassette file', () => {
         .split('\n')
         .map((line) => JSON.parse(line)),
     ).not.toThrow();
+  });
+
+  it('is recorded by one at a time, this process or another, and given back when that one is gone', async () => {
+    const path = join(folder, 'shared', 'a.cassette');
+    const inUse = { code: 'CASSETTE_IN_USE', message: expect.stringContaining(`process ${process.pid} on `) };
+    {
+      await using _first = await openRecorder(path);
+      await expect(openRecorder(path)).rejects.toMatchObject(inUse);
+      // A name that only begins alike is another cassette.
+      await using _other = await openRecorder(join(folder, 'shared', 'a.cassette.lock-x'));
+    }
+    const program = join(folder, 'holder.mts');
+    const module = JSON.stringify(fileURLToPath(new URL('./cassette-recorder.ts', import.meta.url)));
+    await writeFile(
+      program,
+      `import { CassetteRecorder } from ${module};
+const guardedFolder = ${JSON.stringify(join(folder, 'cassettes'))};
+await CassetteRecorder.open(${JSON.stringify(path)}, { providers: [], benchmarkVersion: '0', keptOutOf: [], guardedFolder });
+console.log('open');
+setInterval(() => {}, 1000);
+`,
+    );
+    const holder = spawn(process.execPath, ['--import', 'tsx', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(holder, 'exit');
+    await once(holder.stdout, 'data');
+    await expect(openRecorder(path)).rejects.toMatchObject({
+      code: 'CASSETTE_IN_USE',
+      message: expect.stringContaining(`process ${holder.pid} on `),
+    });
+    holder.kill('SIGKILL');
+    await ended;
+    await one(path);
+    expect((await readdir(join(folder, 'shared'))).sort()).toEqual(['a.cassette', 'a.cassette.lock-x']);
+    // Nobody mixed in: one head and one exchange.
+    expect((await readFile(path, 'utf8')).trim().split('\n')).toHaveLength(2);
   });
 
   it('is refused among the runs, through a link too, and where a link stands', async () => {

@@ -20,6 +20,7 @@ export function emptyAttempt(
     outcome: null,
     observed: {
       cliVersion: prepared.request.cliVersion,
+      cliSource: prepared.request.cliSource ?? null,
       models: [],
       overrides: [],
       backgroundModels: [],

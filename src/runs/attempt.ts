@@ -356,6 +356,7 @@ async function judge(
     outcome: { ...played.outcome },
     observed: {
       cliVersion: prepared.request.cliVersion,
+      cliSource: prepared.request.cliSource ?? null,
       models: [...new Set([...(gateway?.models ?? []), ...trace.models])],
       overrides: [...played.overrides],
       localModel: played.localModel,

@@ -39,6 +39,8 @@ export interface CellRequest {
   readonly agent: Agent;
   /** CLI version as probed, null for built-in agents. */
   readonly cliVersion: string | null;
+  /** Where that CLI comes from, default null: there is none, or nobody knows. */
+  readonly cliSource?: 'rootfs' | 'host' | null;
   readonly rootfsDigest: string | null;
   readonly model?: string;
   readonly effort: Effort;

@@ -71,6 +71,8 @@ export const attemptSchema = z.object({
   outcome: outcomeSchema.nullable(),
   observed: z.object({
     cliVersion: z.string().nullable(),
+    /** `rootfs`: the CLI is part of the root file system, whose digest pins it. `host`: the machine lent it. */
+    cliSource: z.enum(['rootfs', 'host']).nullable().default(null),
     models: z.array(z.string()),
     /** Model slots that the adapter set, as `slot=model`. */
     overrides: z.array(z.string()),

@@ -20,6 +20,7 @@ import { writeFileAtomic, writeJsonAtomic } from '../support/files.js';
 import type { Home } from '../support/home.js';
 import { type Progress, silentProgress } from '../support/progress.js';
 import { digestTree, type Rootfs, type RootfsManifest, rootfsFolders, shortDigest } from './rootfs.js';
+import { installAgents, lockedAgents } from './rootfs-agents.js';
 
 const run = promisify(execFile);
 
@@ -101,12 +102,15 @@ export interface RootfsBuildOptions {
   readonly mirror?: string;
   /** A prepared tree (a container image unpacked, an earlier debootstrap) instead of debootstrap. */
   readonly from?: string;
+  /** Agents whose CLI goes in, default every one that has a lock. */
+  readonly agents?: readonly string[];
   readonly progress?: Progress;
 }
 
 /**
  * Builds the root file system that docker, podman and bubblewrap share: Debian from debootstrap, Python with pandas,
- * the Python package of the engine where a wheel can be had, and the running Node binary. Needs root.
+ * the Python package of the engine where a wheel can be had, the running Node binary, and agent CLIs as they are
+ * locked. Needs root.
  */
 export async function buildRootfs(home: Home, options: RootfsBuildOptions = {}): Promise<Rootfs> {
   const progress = options.progress ?? silentProgress;
@@ -126,6 +130,7 @@ export async function buildRootfs(home: Home, options: RootfsBuildOptions = {}):
     }
     const wheels = await addWheels(root, progress);
     await addNode(root);
+    const agents = await installAgents(root, options.agents ?? (await lockedAgents()), progress);
     await cleanTree(root);
     progress.update('hashing');
     const digest = await digestTree(root);
@@ -135,7 +140,12 @@ export async function buildRootfs(home: Home, options: RootfsBuildOptions = {}):
       base: options.from === undefined ? `debian ${suite}, from ${mirror}` : 'a prepared tree',
       architecture: process.arch,
       ...digest,
-      tools: [{ name: 'node', version: process.version }, ...wheels, ...(await debianPackages(root))],
+      tools: [
+        { name: 'node', version: process.version },
+        ...agents,
+        ...wheels,
+        ...(await debianPackages(root)),
+      ],
     };
     await writeJsonAtomic(join(scratch, 'rootfs.json'), manifest);
     const name = shortDigest(digest.digest);

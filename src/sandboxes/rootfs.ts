@@ -20,7 +20,14 @@ export const rootfsManifestSchema = z.object({
   entries: z.number(),
   bytes: z.number(),
   /** Packages and programs with their versions. */
-  tools: z.array(z.object({ name: z.string(), version: z.string() })),
+  tools: z.array(
+    z.object({
+      name: z.string(),
+      version: z.string(),
+      /** Of agent CLIs: the checksum of the package, as their lock has it. */
+      integrity: z.string().optional(),
+    }),
+  ),
 });
 export type RootfsManifest = z.infer<typeof rootfsManifestSchema>;
 
@@ -30,6 +37,9 @@ export interface Rootfs {
   readonly root: string;
   readonly manifest: RootfsManifest;
 }
+
+/** Where agent CLIs stand in a root file system, each in a folder of its agent's name with a `node_modules`. */
+export const AGENTS_IN_ROOTFS = 'usr/local/lib/m4bench/agents';
 
 /** Folders of root file systems under the home folder. */
 export function rootfsFolders(home: Home): { readonly all: string; readonly current: string } {

@@ -7,7 +7,7 @@ import { CassettePlayer } from '../../src/gateway/cassette-player.js';
 import { CassetteRecorder } from '../../src/gateway/cassette-recorder.js';
 import { ModelServer } from '../model-server/model-server.js';
 import { solvingScenario } from '../model-server/solving-scenario.js';
-import { settings } from './host-run.js';
+
 import {
   bubblewrap,
   PROVIDER_KEY,
@@ -15,6 +15,7 @@ import {
   RIGHT_SQL,
   routeOf,
   SandboxedRuns,
+  sandboxSettings,
 } from './sandboxed-run.js';
 
 /** Real CLIs recorded against the scripted model, then played with the server stopped and no key. */
@@ -40,7 +41,7 @@ describe.runIf(isolated.available)('a replay', () => {
   test.each(AGENTS)(
     'of %s gives the same output, commands and tokens, and refuses another question',
     async (name) => {
-      const agent = agentNamed(name, settings);
+      const agent = agentNamed(name, sandboxSettings);
       const availability = await agent.probe();
       if (!availability.available) {
         console.warn(`A replay of ${name} is skipped: ${availability.detail}.`);

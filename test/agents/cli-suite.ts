@@ -6,7 +6,7 @@ import { packageRoot } from '../../src/support/home.js';
 import { ModelServer } from '../model-server/model-server.js';
 import type { Scenario } from '../model-server/scenario.js';
 import { solvingScenario } from '../model-server/solving-scenario.js';
-import { settings } from './host-run.js';
+
 import manifest from './package.json' with { type: 'json' };
 import {
   bubblewrap,
@@ -18,6 +18,7 @@ import {
   type Route,
   routeOf,
   SandboxedRuns,
+  sandboxSettings,
 } from './sandboxed-run.js';
 
 /** What differs between the CLIs; the tests below are the same for all. */
@@ -48,7 +49,7 @@ export type Play = (
  * are booked. `more` adds tests of this CLI alone. Skipped, with a message, where the CLI or bubblewrap is missing.
  */
 export async function testCli(cli: CliFacts, more: (play: Play) => void = () => {}): Promise<void> {
-  const agent = agentNamed(cli.name, settings);
+  const agent = agentNamed(cli.name, sandboxSettings);
   const availability = await agent.probe();
   const missing = [availability, await bubblewrap.probe()].filter(({ available }) => !available);
   for (const { detail } of missing) console.warn(`Tests of ${cli.name} are skipped: ${detail}.`);

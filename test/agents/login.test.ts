@@ -11,8 +11,15 @@ import { testCertificates } from '../../src/gateway/test-tls.js';
 import type { Tunnel } from '../../src/gateway/tunnels.js';
 import { ModelServer } from '../model-server/model-server.js';
 import { solvingScenario } from '../model-server/solving-scenario.js';
-import { settings } from './host-run.js';
-import { bubblewrap, RIGHT_OUTPUT, RIGHT_SQL, routeOf, SandboxedRuns } from './sandboxed-run.js';
+
+import {
+  bubblewrap,
+  RIGHT_OUTPUT,
+  RIGHT_SQL,
+  routeOf,
+  SandboxedRuns,
+  sandboxSettings,
+} from './sandboxed-run.js';
 
 /**
  * Real CLIs with a subscription login: they speak TLS through the gateway's tunnel to what they take for their
@@ -119,7 +126,7 @@ describe.runIf(isolated.available && certificates !== undefined)('with a subscri
     const [file, content] = LOGINS[name]!;
     await mkdir(dirname(join(home, file)), { recursive: true });
     await writeFile(join(home, file), JSON.stringify(content));
-    const agent = agentNamed(name, { ...settings, userHome: home });
+    const agent = agentNamed(name, { ...sandboxSettings, userHome: home });
     const availability = await agent.probe();
     if (!availability.available) {
       console.warn(`The login of ${name} is skipped: ${availability.detail}.`);

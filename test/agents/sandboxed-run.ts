@@ -2,17 +2,32 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Agent, AgentRequest, TraceReading } from '../../src/agents/agent.js';
+import type { AgentSettings } from '../../src/agents/agent-settings.js';
 import type { Transcript } from '../../src/agents/transcript.js';
 import { DuckSession } from '../../src/duck/session.js';
 import { Gateway, type GatewayOptions } from '../../src/gateway/gateway.js';
 import type { GatewayExchange, GatewaySummary, Provider } from '../../src/gateway/gateway-types.js';
 import { verdictOf } from '../../src/runs/failure.js';
+import { currentRootfs } from '../../src/sandboxes/rootfs.js';
 import type { CommandOutcome, WorkFile } from '../../src/sandboxes/sandbox.js';
 import { sandboxOf } from '../../src/sandboxes/sandboxes.js';
+import { homeAt } from '../../src/support/home.js';
 import type { ModelServer } from '../model-server/model-server.js';
-import { skillFiles } from './host-run.js';
+import { settings, skillFiles } from './host-run.js';
 
-export const bubblewrap = sandboxOf('bubblewrap');
+/**
+ * Over the root file system of M4BENCH_TEST_ROOTFS (a home folder) and with its own CLIs where that is set, else over
+ * the host's `/usr` with those of this folder.
+ */
+const rootfs =
+  process.env.M4BENCH_TEST_ROOTFS === undefined
+    ? undefined
+    : await currentRootfs(homeAt(process.env.M4BENCH_TEST_ROOTFS));
+export const bubblewrap = sandboxOf('bubblewrap', rootfs);
+export const sandboxSettings: AgentSettings = {
+  ...settings,
+  ...(rootfs === undefined ? {} : { rootfs: rootfs.root }),
+};
 
 /** Stands where a real provider key would; no agent may ever see it. */
 export const PROVIDER_KEY = 'sk-scripted-provider-key';

@@ -15,8 +15,8 @@ import { findTask } from '../../src/tasks/load-tasks.js';
 import { loadProtocol } from '../../src/tasks/protocol.js';
 import { ModelServer } from '../model-server/model-server.js';
 import { solvingScenario } from '../model-server/solving-scenario.js';
-import { settings } from './host-run.js';
-import { bubblewrap, PROVIDER_KEY, routeOf } from './sandboxed-run.js';
+
+import { bubblewrap, PROVIDER_KEY, routeOf, sandboxSettings } from './sandboxed-run.js';
 
 /**
  * A benchmark run from beginning to end with each CLI: task database of a shipped task, skill, sandbox, gateway,
@@ -36,7 +36,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 describe.runIf(isolated.available)('a whole run', () => {
   test.each(AGENTS)('with %s that plays the right SQL is rewarded 1, with its evidence', async (name) => {
-    const agent = agentNamed(name, settings);
+    const agent = agentNamed(name, sandboxSettings);
     const availability = await agent.probe();
     if (!availability.available) {
       console.warn(`A whole run with ${name} is skipped: ${availability.detail}.`);
@@ -50,6 +50,7 @@ describe.runIf(isolated.available)('a whole run', () => {
       dataset: await openDataset(home, 'mimic-iv-synthetic'),
       agent,
       cliVersion: availability.version ?? null,
+      cliSource: availability.source ?? null,
       rootfsDigest: null,
       model: 'scripted',
       effort: 'auto',
@@ -78,14 +79,19 @@ describe.runIf(isolated.available)('a whole run', () => {
       evaluation: { strictPass: true },
       skill: { placed: prepared.context.skills.map((skill) => skill.name), source: 'gateway' },
       integrity: { canaries: true, lint: true, egress: true, hostedToolCalls: [] },
-      observed: { cliVersion: availability.version ?? null, backgroundModels: [], routing: [] },
+      observed: {
+        cliVersion: availability.version ?? null,
+        cliSource: availability.source ?? null,
+        backgroundModels: [],
+        routing: [],
+      },
     });
     expect(result!.skill.offered).toEqual(result!.skill.placed);
     expect(result!.skill.opened).toEqual(result!.skill.placed);
     const { input, output } = server.statedUsage('scripted');
     expect(result!.tokens).toMatchObject({ input, output });
-    // Nothing stands against publishing but that the host's own programs were used.
-    expect(result!.reasons).toHaveLength(1);
+    // Nothing stands against publishing but, where there is no root file system, that the host's own programs were used.
+    expect(result!.reasons).toHaveLength(bubblewrap.rootfsDigest === null ? 1 : 0);
     const attempt = join(runFolder, 'attempts', '1');
     const transcript = transcriptSchema.parse(
       JSON.parse(await readFile(join(attempt, 'transcript.json'), 'utf8')),

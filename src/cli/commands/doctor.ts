@@ -86,7 +86,11 @@ export function doctorCommand(): Command {
       for (const [what, advice] of await hostAdvice())
         findings.push({ what, ok: advice.ok ? 'yes' : 'no', detail: advice.detail, remedy: advice.remedy });
       for (const name of offeredAgentNames) {
-        const state = await agentNamed(name, { environment: process.env, userHome: homedir() }).probe();
+        const state = await agentNamed(name, {
+          environment: process.env,
+          userHome: homedir(),
+          ...(rootfs === undefined ? {} : { rootfs: rootfs.root }),
+        }).probe();
         findings.push({
           what: `agent ${name}`,
           ok: state.available ? 'yes' : 'no',

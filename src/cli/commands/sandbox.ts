@@ -28,6 +28,13 @@ async function checkSandbox(home: Home, sandbox: Sandbox): Promise<CanaryReport>
   return await armed.probe(prepared);
 }
 
+interface BuildOptions {
+  readonly suite: string;
+  readonly mirror: string;
+  readonly from?: string;
+  readonly agents?: string;
+}
+
 function addBuild(sandbox: Command): void {
   sandbox
     .command('build')
@@ -37,9 +44,18 @@ function addBuild(sandbox: Command): void {
     .option('--suite <name>', 'release of Debian', 'bookworm')
     .option('--mirror <url>', 'mirror of Debian', 'http://deb.debian.org/debian')
     .option('--from <dir>', 'a prepared tree, such as an unpacked container image, instead of debootstrap')
-    .action(async (options: { suite: string; mirror: string; from?: string }, command: Command) => {
+    .option(
+      '--agents <names>',
+      'agents whose CLI goes in, comma separated, or none; default every pinned one',
+    )
+    .action(async ({ agents, ...options }: BuildOptions, command: Command) => {
       const context = contextOf(command);
-      const built = await buildRootfs(context.home, { ...options, progress: context.progress });
+      const named = agents === 'none' ? [] : agents?.split(',').map((name) => name.trim());
+      const built = await buildRootfs(context.home, {
+        ...options,
+        ...(named === undefined ? {} : { agents: named }),
+        progress: context.progress,
+      });
       context.say(`${built.manifest.digest} at ${built.root}`);
       context.json({ root: built.root, ...built.manifest });
     });
