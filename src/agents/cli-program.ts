@@ -34,7 +34,7 @@ export type Found = CliProgram | AgentAvailability;
 
 /** Where a host folder stands inside when it is part of the root file system; undefined when it is not. */
 function placeInRootfs(folder: string, { rootfs }: AgentSettings): string | undefined {
-  const root = rootfs !== undefined && existsSync(rootfs) ? realpathSync(rootfs) : undefined;
+  const root = rootfs !== undefined && existsSync(rootfs.root) ? realpathSync(rootfs.root) : undefined;
   return root !== undefined && folder.startsWith(`${root}/`) ? folder.slice(root.length) : undefined;
 }
 

@@ -124,14 +124,18 @@ describe('an installed package', () => {
     const inRootfs = await install('root/usr/local/lib/m4bench/agents/no-such');
     const users = await install('home/.m4bench/agents');
     const settings = { environment: {}, userHome: join(folder, 'home') };
-    const rootfs = join(folder, 'root');
+    const place = (root: string) => ({
+      root: join(folder, root),
+      agentsFolder: join(folder, root, 'usr/local/lib/m4bench/agents'),
+    });
+    const rootfs = place('root');
     expect(findNodeProgram(CLI, 'bin/cli.js', { ...settings, rootfs })).toEqual({
       hostCommand: [process.execPath, join(inRootfs, 'bin/cli.js')],
       command: ['node', `/usr/local/lib/m4bench/agents/no-such/node_modules/${NAME}/bin/cli.js`],
       inputs: [],
       source: 'rootfs',
     });
-    expect(findNodeProgram(CLI, 'bin/cli.js', { ...settings, rootfs: join(folder, 'empty') })).toMatchObject({
+    expect(findNodeProgram(CLI, 'bin/cli.js', { ...settings, rootfs: place('empty') })).toMatchObject({
       command: ['node', `/opt/agents/no-such/node_modules/${NAME}/bin/cli.js`],
       inputs: [{ source: users, target: `/opt/agents/no-such/node_modules/${NAME}` }],
       source: 'host',

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
-import { AGENTS_IN_ROOTFS } from '../sandboxes/rootfs.js';
 import { packageRoot } from '../support/home.js';
 import type { AgentSettings } from './agent-settings.js';
 
@@ -46,7 +45,7 @@ function agentFolders(agent: string, { rootfs, ...settings }: AgentSettings): st
   const named = settings.agentsFolder ?? settings.environment.M4BENCH_AGENTS_DIR;
   return [
     ...(named === undefined || named === '' ? [] : [resolve(named)]),
-    ...(rootfs === undefined ? [] : [join(rootfs, AGENTS_IN_ROOTFS, agent)]),
+    ...(rootfs === undefined ? [] : [join(rootfs.agentsFolder, agent)]),
     join(packageRoot(), 'test', 'agents'),
     join(settings.userHome, '.m4bench', 'agents'),
   ];

@@ -12,7 +12,7 @@ import { providersFromEnvironment } from '../gateway/providers.js';
 import type { RunEnvironment } from '../runs/attempt.js';
 import { readAttestations } from '../runs/data-use.js';
 import { type CellRequest, defaultSchemaSeed } from '../runs/prepare.js';
-import { currentRootfs } from '../sandboxes/rootfs.js';
+import { currentRootfs, placeForAgents } from '../sandboxes/rootfs.js';
 import type { SandboxLimits } from '../sandboxes/sandbox.js';
 import { sandboxOf } from '../sandboxes/sandboxes.js';
 import { perturbations, type SchemaName } from '../schemas/presentation.js';
@@ -145,7 +145,7 @@ export async function setUpRuns(
   const agent = agentNamed(options.agent, {
     environment: processEnvironment,
     userHome: homedir(),
-    ...(rootfs === undefined || sandbox.rootfsDigest === null ? {} : { rootfs: rootfs.root }),
+    ...(rootfs === undefined || sandbox.rootfsDigest === null ? {} : { rootfs: placeForAgents(rootfs) }),
   });
   resolveEffort(agent, options.effort);
   const availability = await agent.probe();

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { agentNamed } from '../agents/agents.js';
 import { homeAt, packageRoot } from '../support/home.js';
 import { silentProgress } from '../support/progress.js';
-import { AGENTS_IN_ROOTFS, currentRootfs } from './rootfs.js';
+import { AGENTS_IN_ROOTFS, currentRootfs, placeForAgents } from './rootfs.js';
 import { departuresFrom, installAgents, lockedAgents, type PackageLock } from './rootfs-agents.js';
 import { availableCandidates, play, withSandbox } from './test-sandboxes.js';
 
@@ -78,7 +78,11 @@ describe.each(candidates.filter(({ sandbox }) => sandbox.rootfsDigest !== null))
   'agent CLIs of the root file system in $name',
   ({ sandbox }) => {
     it('start there at the version that its manifest names, with nothing mounted', async () => {
-      const settings = { environment: { PATH: '' }, userHome: '/nonexistent', rootfs: rootfs!.root };
+      const settings = {
+        environment: { PATH: '' },
+        userHome: '/nonexistent',
+        rootfs: placeForAgents(rootfs!),
+      };
       for (const name of await lockedAgents()) {
         const agent = agentNamed(name, settings);
         const manifest = readJson(`sandbox-tools/agents/${name}/package.json`) as {

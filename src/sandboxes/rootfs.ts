@@ -41,6 +41,11 @@ export interface Rootfs {
 /** Where agent CLIs stand in a root file system, each in a folder of its agent's name with a `node_modules`. */
 export const AGENTS_IN_ROOTFS = 'usr/local/lib/m4bench/agents';
 
+/** A root file system as agents look for their CLI in it. */
+export function placeForAgents({ root }: Rootfs): { readonly root: string; readonly agentsFolder: string } {
+  return { root, agentsFolder: join(root, AGENTS_IN_ROOTFS) };
+}
+
 /** Folders of root file systems under the home folder. */
 export function rootfsFolders(home: Home): { readonly all: string; readonly current: string } {
   const all = join(home.root, 'rootfs');

@@ -8,7 +8,7 @@ import { DuckSession } from '../../src/duck/session.js';
 import { Gateway, type GatewayOptions } from '../../src/gateway/gateway.js';
 import type { GatewayExchange, GatewaySummary, Provider } from '../../src/gateway/gateway-types.js';
 import { verdictOf } from '../../src/runs/failure.js';
-import { currentRootfs } from '../../src/sandboxes/rootfs.js';
+import { currentRootfs, placeForAgents } from '../../src/sandboxes/rootfs.js';
 import type { CommandOutcome, WorkFile } from '../../src/sandboxes/sandbox.js';
 import { sandboxOf } from '../../src/sandboxes/sandboxes.js';
 import { homeAt } from '../../src/support/home.js';
@@ -26,7 +26,7 @@ const rootfs =
 export const bubblewrap = sandboxOf('bubblewrap', rootfs);
 export const sandboxSettings: AgentSettings = {
   ...settings,
-  ...(rootfs === undefined ? {} : { rootfs: rootfs.root }),
+  ...(rootfs === undefined ? {} : { rootfs: placeForAgents(rootfs) }),
 };
 
 /** Stands where a real provider key would; no agent may ever see it. */

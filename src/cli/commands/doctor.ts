@@ -10,7 +10,7 @@ import { providersFromEnvironment } from '../../gateway/providers.js';
 import { findEngine } from '../../sandboxes/container-engine.js';
 import { type Advice, controlGroupAdvice, userNamespaceAdvice } from '../../sandboxes/host-advice.js';
 import { kernelFile } from '../../sandboxes/kernel-file.js';
-import { currentRootfs } from '../../sandboxes/rootfs.js';
+import { currentRootfs, placeForAgents } from '../../sandboxes/rootfs.js';
 import { sandboxKinds, sandboxOf } from '../../sandboxes/sandboxes.js';
 import { benchmarkVersion } from '../../version.js';
 import { contextOf } from '../context.js';
@@ -89,7 +89,7 @@ export function doctorCommand(): Command {
         const state = await agentNamed(name, {
           environment: process.env,
           userHome: homedir(),
-          ...(rootfs === undefined ? {} : { rootfs: rootfs.root }),
+          ...(rootfs === undefined ? {} : { rootfs: placeForAgents(rootfs) }),
         }).probe();
         findings.push({
           what: `agent ${name}`,
