@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { SchemaDictionary } from '../schemas/dictionary.js';
 import { conditionNames } from '../tasks/condition.js';
 import { fixtureContent, fixtureText } from '../tasks/fixture-content.js';
 import { findTask, loadTasks } from '../tasks/load-tasks.js';
@@ -6,6 +7,7 @@ import { loadProtocol } from '../tasks/protocol.js';
 import type { Task } from '../tasks/task.js';
 import { contextPackage } from './context-package.js';
 import { conventionNote, isolationNote } from './preamble.js';
+import { presentedNames } from './presented-names.js';
 
 const skillFolder = '.codex/skills';
 const own = {
@@ -149,6 +151,25 @@ describe('contextPackage', () => {
       );
       expect(skills[0]?.description === '').toBe(!protocol.rawSqlFrontMatter);
     }
+  });
+
+  it('refuses raw SQL in native names where items or labels were changed, and gives it where only dates were', async () => {
+    const task = await findTask('mimic-meld-24h');
+    const protocol = await loadProtocol('published-2026');
+    const presented = await presentedNames({ task, protocol, schema: 'obfuscated', seed: '1' });
+    const given = (perturb: SchemaDictionary['perturb']) =>
+      contextPackage({
+        task,
+        condition: 'with-skill-rawsql',
+        protocol,
+        skillFolder,
+        schema: 'obfuscated',
+        presented: { ...presented, dictionary: { ...presented.dictionary, perturb } },
+      });
+    for (const perturb of [['items'], ['labels', 'dates']] as const)
+      expect(() => given([...perturb])).toThrow(expect.objectContaining({ code: 'SKILL_NOT_CARRIED' }));
+    expect(given(['dates']).workFiles).toHaveLength(1);
+    expect(given([]).workFiles).toHaveLength(1);
   });
 
   it('appends the operational specification behind a rule, and no skill', async () => {

@@ -2,6 +2,7 @@ import type { WorkFile } from '../sandboxes/sandbox.js';
 import { translateInstruction } from '../schemas/carried-text.js';
 import { dictionarySection } from '../schemas/dictionary-section.js';
 import type { SchemaName } from '../schemas/presentation.js';
+import { M4BenchError } from '../support/errors.js';
 import { hashOf, sha256 } from '../support/hashing.js';
 import type { ConditionName } from '../tasks/condition.js';
 import type { Protocol } from '../tasks/protocol.js';
@@ -47,7 +48,8 @@ export interface ContextPackage {
  * codes follows it. Whether skills and the raw SQL are carried too is a switch of the protocol; the published benchmark
  * leaves them as they are, which tests whether knowledge in native names still helps.
  *
- * Throws `CONDITION_MATERIAL_MISSING` when the material of the condition does not exist.
+ * Throws `CONDITION_MATERIAL_MISSING` when the material of the condition does not exist, and `SKILL_NOT_CARRIED` for raw
+ * SQL in native names over changed items or labels.
  */
 export function contextPackage(request: ContextRequest): ContextPackage {
   const { task, condition, skillFolder } = request;
@@ -87,6 +89,14 @@ function skillsInSchema({
   const isRawSql = condition === 'with-skill-rawsql';
   if (!isRawSql)
     return placedSkills(task, condition, protocol).map((skill) => skillInSchema(skill, presented));
+  const changed = presented.dictionary.perturb.filter((kind) => kind === 'items' || kind === 'labels');
+  if (presented.referenceSql === undefined && changed.length > 0) {
+    throw new M4BenchError(
+      'SKILL_NOT_CARRIED',
+      `The raw SQL of ${task.name} stays in native names under this protocol, and with changed ${changed.join(' and ')} it would point at the wrong rows.`,
+      'Leave with-skill-rawsql or --perturb out, or use protocol m4bench-1, which carries the query.',
+    );
+  }
   const referenceSql = presented.referenceSql ?? task.material.referenceSql;
   const material = referenceSql === undefined ? task.material : { ...task.material, referenceSql };
   return placedSkills({ ...task, material }, condition, protocol);

@@ -8,6 +8,7 @@ export const hostileText = [
   '<link rel=stylesheet href=http://attacker.invalid/x.css><iframe src=http://attacker.invalid></iframe>',
   '\u001b[2J\u001b[31mterminal\u001b[0m \u001b]0;title\u0007',
   'right\u202etfel\u202c \u2066isolate\u2069 zero\u200bwidth',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a template that must never be evaluated.
   '{{constructor.constructor("return 1")()}} ${7*7} `',
 ].join('\n');
 
