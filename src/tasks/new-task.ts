@@ -13,7 +13,12 @@ import { M4BenchError, messageOf } from '../support/errors.js';
 import { writeFileAtomic } from '../support/files.js';
 import { benchmarkFolder } from '../support/home.js';
 import { kebabName } from './family-file.js';
-import { createEmptyDatabase, createEmptyTables, type DescribedDatabase } from './lint/contract-rules.js';
+import {
+  createEmptyDatabase,
+  createEmptyTables,
+  type DescribedDatabase,
+  takesTolerance,
+} from './lint/contract-rules.js';
 import { type LoadTasksOptions, loadTasks } from './load-tasks.js';
 import { parseSkill } from './skill.js';
 import { draftSkill } from './skill-draft.js';
@@ -57,6 +62,8 @@ export interface NewTaskOptions {
   readonly folder: string;
   /** Tables of databases that are not part of the benchmark. */
   readonly ownDatabases?: readonly DescribedDatabase[];
+  /** Looks at the loaded task before its files stand; what it throws keeps them from being written. */
+  readonly check?: (task: Task) => Promise<void>;
 }
 
 /** What was written. */
@@ -81,11 +88,11 @@ export async function writeNewTask(wanted: NewTask, options: NewTaskOptions): Pr
     throw new M4BenchError(
       'FAMILY_EXISTS',
       `There is a family already at ${family}.`,
-      'Name another one with --family, or add tasks/<task>.toml and .md to that folder by hand.',
+      'Name another one with --family.',
     );
   }
   const files = await newTaskFiles(wanted, options.ownDatabases ?? []);
-  const task = await tried(wanted, files, options.folder);
+  const task = await triedTask(wanted, files, options);
   try {
     // Without family.toml a folder is no family: it comes last.
     for (const [path, text] of [...files].reverse()) await writeFileAtomic(join(family, path), text);
@@ -96,7 +103,8 @@ export async function writeNewTask(wanted: NewTask, options: NewTaskOptions): Pr
   return { task, files: [...files.keys()].map((path) => join(family, path)) };
 }
 
-function refuseName(what: string, name: string): void {
+/** Throws `NEW_TASK_INVALID` for what cannot be the name of a folder and a part of run ids. */
+export function refuseName(what: string, name: string): void {
   if (kebabName.safeParse(name).success) return;
   throw new M4BenchError(
     'NEW_TASK_INVALID',
@@ -105,15 +113,21 @@ function refuseName(what: string, name: string): void {
   );
 }
 
-/** Loads the new family in a folder of its own, beside the shipped ones and those of the user. */
-async function tried(wanted: NewTask, files: ReadonlyMap<string, string>, folder: string): Promise<Task> {
+/** Loads new files of a family in a copy of the user's folder, beside the shipped ones, and has the task checked. */
+export async function triedTask(
+  wanted: { readonly name: string; readonly family: string },
+  files: ReadonlyMap<string, string>,
+  { folder, check }: NewTaskOptions,
+): Promise<Task> {
   const trial = await mkdtemp(join(tmpdir(), 'm4bench-new-task-'));
   try {
     if (existsSync(folder)) await cp(folder, trial, { recursive: true });
     for (const [path, text] of files) await writeFileAtomic(join(trial, wanted.family, path), text);
     await mkdir(folder, { recursive: true });
     const content: LoadTasksOptions = { extraFolders: [trial] };
-    return (await loadTasks(content)).find((task) => task.name === wanted.name)!;
+    const task = (await loadTasks(content)).find(({ name }) => name === wanted.name)!;
+    await check?.(task);
+    return task;
   } catch (thrown) {
     if (!(thrown instanceof M4BenchError)) throw thrown;
     throw new M4BenchError(thrown.code, thrown.message.replaceAll(trial, folder), thrown.remedy);
@@ -127,13 +141,15 @@ async function newTaskFiles(
   wanted: NewTask,
   ownDatabases: readonly DescribedDatabase[],
 ): Promise<ReadonlyMap<string, string>> {
-  const { columns, sources, relations } = await described(wanted, ownDatabases);
+  const { columns: returned, sources, relations } = await describedReference(wanted, ownDatabases);
+  const columns = returned.map(({ name }) => name);
   const required = wanted.requiredColumns ?? columns;
   refuseUnknownRelations(wanted.removes, relations);
   refuseUnknown('--keys', wanted.keyColumns, columns);
   refuseUnknown('--columns', required, columns);
   refuseUnknown('--values', wanted.valueColumns ?? [], required);
   refuseUnknown('--tolerance', Object.keys(wanted.tolerance), required);
+  refuseTolerances(wanted, returned);
   const values = wanted.valueColumns ?? required.filter((column) => !wanted.keyColumns.includes(column));
   const skill = skillOf(wanted);
   return new Map([
@@ -172,12 +188,15 @@ async function newTaskFiles(
   ]);
 }
 
-/** Columns and sources of the reference, found over empty tables, and all relations of the database. */
-async function described(
-  { query, database, name }: NewTask,
+/**
+ * Columns and sources of the reference, found over empty tables, and all relations of the database. Throws
+ * `SQL_INVALID`, and `NEW_TASK_INVALID` for a database that is not known here.
+ */
+export async function describedReference(
+  { query, database, name }: Pick<NewTask, 'query' | 'database' | 'name'>,
   ownDatabases: readonly DescribedDatabase[],
 ): Promise<{
-  readonly columns: readonly string[];
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly sources: readonly string[];
   readonly relations: readonly string[];
 }> {
@@ -207,7 +226,7 @@ async function described(
     );
     return {
       relations: relations.map((row) => String(row.name)),
-      columns: columns.map((column) => column.name),
+      columns,
       sources: sources.map(({ schema, table }) => `${schema}.${table}`),
     };
   } catch (thrown) {
@@ -228,6 +247,28 @@ function refuseUnknown(flag: string, named: readonly string[], columns: readonly
     `${flag} names ${unknown}, which the reference does not return or --columns leaves out.`,
     `Columns are ${columns.join(', ')}.`,
   );
+}
+
+/** A tolerance is a difference of numbers, or of times in seconds; a key is matched exactly. */
+function refuseTolerances(
+  { tolerance, keyColumns }: NewTask,
+  columns: readonly { readonly name: string; readonly type: string }[],
+): void {
+  for (const name of Object.keys(tolerance)) {
+    const type = columns.find((column) => column.name === name)?.type ?? '';
+    if (keyColumns.includes(name))
+      throw new M4BenchError(
+        'NEW_TASK_INVALID',
+        `--tolerance names ${name}, which is a key, and keys are matched exactly.`,
+        'Leave it out, or round the key in the reference.',
+      );
+    if (!takesTolerance(type))
+      throw new M4BenchError(
+        'NEW_TASK_INVALID',
+        `--tolerance names ${name}, which is ${type}: only numbers and times can be near each other.`,
+        'Leave it out, or cast the column in the reference.',
+      );
+  }
 }
 
 function refuseUnknownRelations(removes: readonly string[], relations: readonly string[]): void {
@@ -256,7 +297,7 @@ function withHeader(wanted: NewTask, sources: readonly string[]): string {
   ].join('\n');
 }
 
-const rawNotice =
+export const rawNotice =
   'Derived shortcut tables have been removed from the task database. Derive the concept from the source clinical tables.';
 
 function instructionOf(wanted: NewTask, columns: readonly string[]): string {

@@ -1,12 +1,17 @@
-import { relative, resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
+import { existsSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { chooseDataset, listDatasets } from '../../datasets/dataset.js';
 import { M4BenchError } from '../../support/errors.js';
 import { readContentFile } from '../../support/toml-file.js';
-import { type NewTask, writeNewTask } from '../../tasks/new-task.js';
+import { type FamilyTask, writeFamilyTask } from '../../tasks/family-task.js';
+import type { DescribedDatabase } from '../../tasks/lint/contract-rules.js';
+import { describedReference, type NewTask, writeNewTask } from '../../tasks/new-task.js';
+import { checkReferenceKeys } from '../../tasks/reference-keys.js';
 import type { Task, TaskMode } from '../../tasks/task.js';
-import { contextOf } from '../context.js';
+import { type CliContext, contextOf } from '../context.js';
 import { lintOptions } from '../lint-options.js';
+import { askForTask, taskQuestions } from '../new-task-questions.js';
 import { collect } from '../options.js';
 
 interface NewTaskCommandOptions {
@@ -31,16 +36,6 @@ interface NewTaskCommandOptions {
   readonly spec?: string;
 }
 
-/** What has to be known, and how a terminal asks for it. */
-const questions = {
-  title: 'Title of the task (for example "KDIGO stage of admissions"): ',
-  reference: 'SQL file with the reference, one SELECT: ',
-  keys: 'Columns that identify a row of the output, comma separated: ',
-  grain: 'What one row stands for (for example "one row per ICU stay"): ',
-  describe: 'What the agent is asked for, in clinical words: ',
-} as const;
-type Question = keyof typeof questions;
-
 /** `m4bench tasks new`: a task of the user's own, as a folder that is used like a shipped one. */
 export function newTaskCommand(): Command {
   return new Command('new')
@@ -49,7 +44,10 @@ export function newTaskCommand(): Command {
     )
     .argument('<name>', 'lower-case letters, digits and hyphens, for example icu-shock-index')
     .option('--into <dir>', 'folder of your families, later given as --tasks', './tasks')
-    .option('--family <name>', 'folder of the family, default the name of the task')
+    .option(
+      '--family <name>',
+      'folder of the family, default the name of the task; one that exists gets a further task',
+    )
     .option('--title <text>', 'title of the task')
     .option('--kind <text>', 'kind of clinical concept', 'clinical definition')
     .option('--database <kind>', 'mimic-iv, eicu, or the kind of your own schema file', 'mimic-iv')
@@ -84,17 +82,23 @@ export function newTaskCommand(): Command {
     .option('--spec <file>', 'operational specification: the complete rules in words')
     .addHelpText(
       'after',
-      '\nExample:\n  m4bench tasks new icu-stay-hours --title "Length of ICU stay" --reference hours.sql --keys stay_id \\\n      --grain "one row per ICU stay" --describe "Compute the length of every ICU stay in hours." --tolerance hours=0.1',
+      '\nExamples:\n  m4bench tasks new icu-stay-hours --title "Length of ICU stay" --reference hours.sql --keys stay_id \\\n      --grain "one row per ICU stay" --describe "Compute the length of every ICU stay in hours." --tolerance hours=0.1\n  m4bench tasks new icu-stay-hours-raw --family icu-stay-hours --mode raw',
     )
     .action(async (name: string, options: NewTaskCommandOptions, command: Command) => {
       const context = contextOf(command);
-      const wanted = await newTaskFrom(name, await completed(options, context.wantsJson));
-      const { ownDatabases } = await lintOptions(context, []);
-      const { task, files } = await writeNewTask(wanted, {
-        folder: resolve(options.into),
-        ...(ownDatabases === undefined ? {} : { ownDatabases }),
-      });
-      const into = relative(process.cwd(), resolve(options.into)) || '.';
+      const folder = resolve(options.into);
+      const { ownDatabases = [] } = await lintOptions(context, []);
+      const check = await keyCheck(context, options.database);
+      const isOfFamily =
+        options.family !== undefined && existsSync(join(folder, options.family, 'family.toml'));
+      const { task, files } = isOfFamily
+        ? await writeFamilyTask(familyTaskFrom(name, options, command), { folder, check })
+        : await writeNewTask(await newTaskFrom(name, await completed(name, options, context, ownDatabases)), {
+            folder,
+            ownDatabases,
+            check,
+          });
+      const into = relative(process.cwd(), folder) || '.';
       context.say(
         `Wrote ${files.length} files:\n${files.map((file) => `  ${relative(process.cwd(), file)}`).join('\n')}`,
       );
@@ -106,14 +110,59 @@ export function newTaskCommand(): Command {
           `  m4bench run ${name} --tasks ${into} --agent sql --sql QUERY.sql`,
         ].join('\n'),
       );
-      context.json({
-        task: task.name,
-        family: task.family,
-        folder: resolve(options.into),
-        files,
-        contract: task.contract,
-      });
+      context.json({ task: task.name, family: task.family, folder, files, contract: task.contract });
     });
+}
+
+/** Looks at the keys of the reference over the dataset that is there; without one only the contract is checked. */
+async function keyCheck(context: CliContext, kind: string): Promise<(task: Task) => Promise<void>> {
+  const present = (await listDatasets(context.home)).some((dataset) => dataset.kind === kind);
+  if (!present) {
+    return async () =>
+      context.progress.warn(
+        `no dataset of kind ${kind} here, so whether the keys are unique was not checked`,
+      );
+  }
+  const dataset = await chooseDataset(context.home, kind);
+  const { update, warn } = context.progress;
+  return async (task) => {
+    const { rows } = await checkReferenceKeys(context.home, dataset, task, { update, done: update, warn });
+    if (rows === 0) warn(`the reference returns no row on ${dataset.name}`);
+    else context.progress.done(`${rows} rows on ${dataset.name}, each with a key of its own`);
+  };
+}
+
+/** A further task of a family: what its contract says already cannot be said again. */
+function familyTaskFrom(name: string, options: NewTaskCommandOptions, command: Command): FamilyTask {
+  const fixed = [
+    'reference',
+    'keys',
+    'grain',
+    'columns',
+    'values',
+    'tolerance',
+    'skill',
+    'draftSkill',
+    'spec',
+  ] as const;
+  const given = fixed.find((flag) => options[flag] !== undefined);
+  if (given !== undefined) {
+    throw new M4BenchError(
+      'NEW_TASK_INVALID',
+      `The family ${options.family} exists, and its contract, reference and skills are those of all its tasks.`,
+      `Leave --${given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} away, or name another --family.`,
+    );
+  }
+  return {
+    name,
+    family: options.family!,
+    database: options.database,
+    mode: options.mode,
+    ...(options.title === undefined ? {} : { title: options.title }),
+    ...(options.describe === undefined ? {} : { description: options.describe }),
+    ...(options.removes === undefined ? {} : { removes: options.removes }),
+    ...(command.getOptionValueSource('difficulty') === 'default' ? {} : { difficulty: options.difficulty }),
+  };
 }
 
 /** Collects `column=tolerance`. */
@@ -130,32 +179,36 @@ function collectTolerance(
   return collected;
 }
 
+type Needed = 'title' | 'reference' | 'keys' | 'grain' | 'describe';
 type Completed = NewTaskCommandOptions & {
-  readonly [Key in Question]: NonNullable<NewTaskCommandOptions[Key]>;
+  readonly [Key in Needed]: NonNullable<NewTaskCommandOptions[Key]>;
 };
 
 /** Asks for what is missing on a terminal; elsewhere names the flags. */
-async function completed(options: NewTaskCommandOptions, wantsJson: boolean): Promise<Completed> {
-  const missing = (Object.keys(questions) as Question[]).filter((name) => options[name] === undefined);
-  const answers: Partial<Record<Question, string | readonly string[]>> = {};
-  if (missing.length > 0) {
-    if (!process.stdin.isTTY || wantsJson) {
-      throw new M4BenchError(
-        'NEW_TASK_INVALID',
-        `A new task needs ${missing.map((name) => `--${name}`).join(', ')}.`,
-        'Give them, or start the command on a terminal, which asks.',
-      );
-    }
-    const terminal = createInterface({ input: process.stdin, output: process.stderr });
-    try {
-      for (const name of missing) {
-        const answer = (await terminal.question(questions[name])).trim();
-        answers[name] = name === 'keys' ? collect(answer, undefined) : answer;
-      }
-    } finally {
-      terminal.close();
-    }
+async function completed(
+  name: string,
+  options: NewTaskCommandOptions,
+  context: CliContext,
+  ownDatabases: readonly DescribedDatabase[],
+): Promise<Completed> {
+  const missing = taskQuestions.filter(
+    (question) => question.isNeeded && options[question.name] === undefined,
+  );
+  if (missing.length === 0) return options as Completed;
+  if (!process.stdin.isTTY || context.wantsJson) {
+    throw new M4BenchError(
+      'NEW_TASK_INVALID',
+      `A new task needs ${missing.map((question) => `--${question.name}`).join(', ')}.`,
+      'Give them, or start the command on a terminal, which asks.',
+    );
   }
+  const { database } = options;
+  const answers = await askForTask(options, {
+    input: process.stdin,
+    output: process.stderr,
+    columnsOf: async (query) => (await describedReference({ name, database, query }, ownDatabases)).columns,
+    parseTolerance: (text) => collectTolerance(text, undefined),
+  });
   return { ...options, ...answers } as Completed;
 }
 

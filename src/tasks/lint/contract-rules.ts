@@ -43,6 +43,14 @@ export async function createEmptyDatabase(
   }
 }
 
+/** Whether values of a type can be near each other: numbers, and times in seconds. */
+export function takesTolerance(type: string): boolean {
+  return (
+    /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL|DATE|TIMESTAMP)/.test(type) &&
+    !type.endsWith('[]')
+  );
+}
+
 /** Every contract column is a column of the reference; a task without reference query cannot be scored. */
 export async function contractFindings(
   session: DuckSession,
@@ -77,7 +85,7 @@ export async function contractFindings(
     }
     for (const column of Object.keys(task.contract.tolerance)) {
       const type = columns.find(({ name }) => name === column)?.type ?? '';
-      if (/^(VARCHAR|BOOLEAN)/.test(type)) {
+      if (!takesTolerance(type)) {
         findings.push({
           file,
           line: 1,
