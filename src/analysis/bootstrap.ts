@@ -236,7 +236,7 @@ export interface TaskTrials {
 }
 
 export interface HierarchicalInterval extends Interval {
-  /** How many independent tasks would vary as much: variance of the task values over that of the draws. */
+  /** How many independent tasks would vary as much: variance (divisor n) of the task values over that of the draws. */
   readonly effectiveTasks: number;
 }
 
@@ -271,7 +271,9 @@ export function hierarchicalInterval(
     mean(task.models.map((model) => mean(model.treatment) - mean(model.baseline))),
   );
   const spread = variance(Array.from(draws));
-  const effectiveTasks = spread === 0 ? tasks.length : variance(values) / spread;
+  // With divisor n, as a bootstrap of n independent values has a variance of that over n.
+  const ofTasks = (variance(values) * (values.length - 1)) / values.length;
+  const effectiveTasks = spread === 0 ? tasks.length : ofTasks / spread;
   return { ...percentilesOf(draws), effectiveTasks };
 }
 

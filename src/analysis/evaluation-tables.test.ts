@@ -6,6 +6,8 @@ import {
   confusionTable,
   mismatchText,
   mismatchWords,
+  occurringKinds,
+  sortedValues,
 } from './evaluation-tables.js';
 import { toText } from './tables.js';
 
@@ -65,5 +67,69 @@ describe('an evaluation in tables', () => {
       'sofa is wrong in 2 rows that the output has; also wrong there: cns in 2, liver in 1.',
     );
     expect(componentText({ ...evaluation, components: null })).toBeUndefined();
+  });
+
+  test('columns: raw values and how they are printed', () => {
+    expect(columnTable(evaluation)).toEqual({
+      columns: ['column', 'matched', 'rows', 'matchRate', 'robustMatchRate', 'mismatches'],
+      rows: [
+        {
+          column: 'sofa',
+          matched: 7,
+          rows: 10,
+          matchRate: 0.7,
+          robustMatchRate: 0.8,
+          mismatches: 'too low 2, row missing 1',
+        },
+      ],
+      print: [
+        { header: 'column', from: ['column'] },
+        { header: 'matched', from: ['matched', 'rows'], as: 'count' },
+        { header: 'match rate', from: ['matchRate'], as: 'fixed', digits: 4 },
+        { header: 'robust', from: ['robustMatchRate'], as: 'fixed', digits: 4 },
+        { header: 'mismatches', from: ['mismatches'] },
+      ],
+    });
+    expect(columnTable({ ...evaluation, mismatchKinds: {} }).rows[0]).toMatchObject({ mismatches: '' });
+  });
+
+  test('kinds: those that occur, the most frequent first, in words', () => {
+    expect(occurringKinds(undefined)).toEqual([]);
+    expect(occurringKinds({ ...none, sign: 1, rounding: 3 })).toEqual([
+      { kind: 'rounding', rows: 3 },
+      { kind: 'sign', rows: 1 },
+    ]);
+    const each = Object.fromEntries(Object.keys(none).map((kind, index) => [kind, 20 - index]));
+    expect(mismatchText(each as unknown as MismatchKinds)).toBe(
+      'row missing 20, null instead of a value 19, value instead of null 18, unreadable 17, sign 16, rounding 15, ' +
+        'off by a constant factor 14, off by a constant 13, shifted in time 12, spelling of the label 11, too low 10, ' +
+        'too high 9, another label 8, rows of one key disagree 7',
+    );
+  });
+
+  test('confusion: the title names the column', () => {
+    expect(confusionTable(evaluation, 'liver')!.title).toBe(
+      'liver: reference values down, output values across',
+    );
+  });
+
+  test('values: numbers by size, then words, then brackets, each once', () => {
+    expect(sortedValues(['b', '10', '(null)', '9', 'a', '(other)', '-1', 'b', '10'])).toEqual([
+      '-1',
+      '9',
+      '10',
+      'a',
+      'b',
+      '(null)',
+      '(other)',
+    ]);
+  });
+
+  test('components: nothing to say without wrong rows, and no other column at fault', () => {
+    const components = { column: 'sofa', rows: 1, wrongWith: { cns: 0 } };
+    expect(componentText({ ...evaluation, components })).toBe(
+      'sofa is wrong in 1 rows that the output has; no other column is.',
+    );
+    expect(componentText({ ...evaluation, components: { ...components, rows: 0 } })).toBeUndefined();
   });
 });

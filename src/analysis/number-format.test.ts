@@ -38,3 +38,34 @@ it('prints intervals, counts, thousands and bytes as the published tables do', (
   expect(formatBytes(0)).toBe('0 B');
   expect(formatBytes(1023)).toBe('1023.0 B');
 });
+
+it('prints what is infinite or missing as words', () => {
+  expect(
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, undefined].map((value) => formatFixed(value)),
+  ).toEqual(['inf', '-inf', 'NA']);
+  expect(formatFixed(-0)).toBe('-0.000');
+  for (const [low, high] of [
+    [null, 1],
+    [1, null],
+    [Number.NaN, 1],
+    [1, Number.NaN],
+  ] as const) {
+    expect(formatRange(low, high)).toBe('NA');
+    expect(formatEstimate(0.5, low, high)).toBe('0.500');
+  }
+  expect(formatEstimate(null, 0, 1)).toBe('NA [0.000, 1.000]');
+  expect(formatEstimate(0.25, 0, 1, 1)).toBe('0.2 [0.0, 1.0]');
+  expect([formatCount(null, 1), formatCount(1, null), formatCount(0, 0)]).toEqual(['NA', 'NA', '0/0']);
+  expect([formatThousands(null), formatThousands(Number.NaN), formatThousands(1234.5)]).toEqual([
+    'NA',
+    'NA',
+    '1,235',
+  ]);
+});
+
+it('prints bytes in the largest unit of which there is one, up to terabytes', () => {
+  const kilo = 1024;
+  expect(
+    [null, Number.NaN, -1, 1, kilo, kilo ** 2, kilo ** 3, kilo ** 4, 2048 * kilo ** 4].map(formatBytes),
+  ).toEqual(['NA', 'NA', '0 B', '1.0 B', '1.0 KB', '1.0 MB', '1.0 GB', '1.0 TB', '2048.0 TB']);
+});

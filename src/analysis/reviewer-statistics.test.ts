@@ -150,6 +150,34 @@ describe('trial reliability', () => {
     expect(intraclassCorrelation([[1], [2]])).toBeUndefined();
   });
 
+  it('leaves out targets without trials, and needs a second target and a second trial', () => {
+    const rated = [
+      [0, 0.5],
+      [1, 1],
+    ];
+    expect(intraclassCorrelation([...rated, []])).toEqual(intraclassCorrelation(rated));
+    expect(intraclassCorrelation([[0, 1], []])).toBeUndefined();
+    expect(intraclassCorrelation([[0, 1, 0.5]])).toBeUndefined();
+    // Three trials of two targets. Means 0.5 and 1, grand mean 2/3: between 2/36 + 1/9 = 1/6, within 0.5 with 1 degree:
+    // F = 1/3; k = 3 - 5/3 = 4/3.
+    const uneven = intraclassCorrelation([[0, 1], [1]])!;
+    expect(uneven.trials).toBeCloseTo(4 / 3, 12);
+    expect(uneven.single).toBeCloseTo((1 / 3 - 1) / (1 / 3 + 1 / 3), 12);
+    expect(uneven.average).toBeCloseTo(1 - 3, 12);
+    expect(uneven.targets).toBe(2);
+    const perfect = intraclassCorrelation([
+      [1, 1],
+      [2, 2],
+    ])!;
+    expect([perfect.single, perfect.low, perfect.high, perfect.average]).toEqual([1, 1, 1, 1]);
+  });
+
+  it('more draws than trials have no chance to speak of', () => {
+    expect(passAtK(2, 0, 3)).toBeNaN();
+    expect(passHatK(2, 2, 3)).toBeNaN();
+    expect([passAtK(3, 3, 3), passHatK(3, 3, 3)]).toEqual([1, 1]);
+  });
+
   it('counts pass@k and pass^k by hand', () => {
     // 2 passes in 5: one of two trials passes unless both come from the 3 failures: 1 - 3/10; both pass in 1/10.
     expect(passAtK(5, 2, 2)).toBeCloseTo(0.7, 12);
@@ -174,6 +202,45 @@ describe('power', () => {
     expect(testPower(0.5, 1, 34)).toBeCloseTo(0.8078, 3);
     expect(testPower(0, 1, 20)).toBeCloseTo(0.05, 6);
     expect(testPower(minimalDetectableEffect(1, 34), 1, 34)).toBeCloseTo(0.8, 6);
+  });
+
+  it('knows what no test can find, and what any test finds', () => {
+    expect(testPower(0.5, 1, 1)).toBeNaN();
+    expect(testPower(0.5, 1, 2)).toBeGreaterThan(0.05);
+    expect([testPower(0.1, 0, 5), testPower(0, 0, 5)]).toEqual([1, 0.05]);
+    // A standardised delta of 1 in either direction and unit: 0.2 of 0.2, -5 of 5.
+    expect(testPower(0.2, 0.2, 9)).toBeCloseTo(testPower(1, 1, 9), 12);
+    expect(testPower(-5, 5, 9)).toBeCloseTo(testPower(1, 1, 9), 12);
+    expect(testPower(100, 1, 20)).toBe(1);
+    expect(minimalDetectableEffect(1, 1)).toBeNaN();
+    expect(minimalDetectableEffect(0.5, 34)).toBeCloseTo(minimalDetectableEffect(1, 34) / 2, 12);
+    // Two tasks: t(0.975, 1) is 12.7, so that only effects of many standard deviations are found.
+    expect(testPower(minimalDetectableEffect(1, 2), 1, 2)).toBeCloseTo(0.8, 4);
+    expect(tasksNeeded(0, 1)).toBeUndefined();
+    // 7.85 / 0.02^2 tasks are 19,600; 0.03 needs about 8,723.
+    expect(tasksNeeded(0.02, 1)).toBeUndefined();
+    expect(Math.abs(tasksNeeded(0.03, 1)! - 7.849 / 0.0009)).toBeLessThan(5);
+    expect(tasksNeeded(100, 1)).toBe(2);
+  });
+
+  it('splits the spread over several models, and is nothing for one task', () => {
+    // Deltas 1 and 0 of two models: mean 0.5. Arm variances 0.5, 0, 0, 0.5 of two trials each: a trial adds (0.5 + 0.5)/4
+    // and two half of it. The other task has delta 0 and no noise. Variance 0.125 - (0.125 + 0)/2.
+    const noisy = {
+      family: 'a',
+      task: 'a',
+      models: [
+        { baseline: [0, 1], treatment: [1.5, 1.5] },
+        { baseline: [0.5, 0.5], treatment: [0, 1] },
+      ],
+    };
+    const still = { family: 'b', task: 'b', models: [{ baseline: [0.25], treatment: [0.25] }] };
+    const components = varianceComponents([noisy, still])!;
+    expect(components).toEqual({ task: 0.0625, trial: 0.125, tasks: 2, delta: 0.25 });
+    // Noise that explains more than there is leaves nothing.
+    const both = { ...noisy, models: [{ baseline: [0, 1], treatment: [0, 1] }] };
+    expect(varianceComponents([both, { ...both, task: 'c' }])!.task).toBe(0);
+    expect(varianceComponents([noisy])).toBeUndefined();
   });
 
   it('splits the spread of deltas into tasks and trials', () => {

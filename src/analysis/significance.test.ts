@@ -80,6 +80,17 @@ describe('multiplicity', () => {
       new Array(4).fill('0.0400'),
     );
     expect(holm([0.01, Number.NaN])).toEqual([0.01, Number.NaN]);
+    // NaN is no test: two are left. 0.03 x 2, then 0.5 but not less; Benjamini-Hochberg 0.5 and 0.03 x 2.
+    expect(holm([0.5, Number.NaN, 0.03])).toEqual([0.5, Number.NaN, 0.06]);
+    expect(benjaminiHochberg([0.5, Number.NaN, 0.03])).toEqual([0.5, Number.NaN, 0.06]);
+    // 0.5 x 3 stops at 1. Scaled 0.09, 0.0465, 0.032: the smallest of those from each rank on.
+    expect(holm([0.5, 0.5, 0.5])).toEqual([1, 1, 1]);
+    expect(benjaminiHochberg([0.03, 0.031, 0.032]).map((p) => p.toFixed(4))).toEqual([
+      '0.0320',
+      '0.0320',
+      '0.0320',
+    ]);
+    expect(benjaminiHochberg([0.001, 0.5, 0.9])[0]).toBeCloseTo(0.003, 12);
   });
 });
 
@@ -87,4 +98,7 @@ it('counts combinations', () => {
   expect(binomial(10, 5)).toBe(252);
   expect(binomial(3, 4)).toBe(0);
   expect(binomial(7, 0)).toBe(1);
+  expect(binomial(3, -1)).toBe(0);
+  expect(binomial(60, 58)).toBe(1770);
+  expect(binomial(60, 30)).toBe(118_264_581_564_861_420);
 });

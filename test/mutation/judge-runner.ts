@@ -6,7 +6,9 @@ import type { JudgedMutant } from './instrumented.js';
 
 const folder = process.env.M4BENCH_JUDGE_FOLDER!;
 const journal = path.join(folder, 'journal.jsonl');
-const slowestMilliseconds = Number(process.env.M4BENCH_JUDGE_SLOWEST);
+/** Processor time of one test, and of all tests that judge one mutant, in milliseconds. */
+const slowest = Number(process.env.M4BENCH_JUDGE_SLOWEST);
+const budget = Number(process.env.M4BENCH_JUDGE_BUDGET);
 const mutants = JSON.parse(readFileSync(path.join(folder, 'mutants.json'), 'utf8')) as JudgedMutant[];
 
 /** What the instrumented sources ask: which mutant acts, and, while all tests run without one, what each reaches. */
@@ -27,8 +29,11 @@ const switches = {
 };
 (globalThis as Record<string, unknown>).m4Switches = switches;
 const between = new Uint32Array(mutants.length);
-const reach = new Map<string, Uint32Array>();
 switches.counts = between;
+/** What a test reaches, and the processor time that it takes. */
+const reach = new Map<string, { readonly counts: Uint32Array; milliseconds: number }>();
+/** The same from before an endless mutant ended this process. */
+const known = path.join(folder, 'reach.bin');
 
 export type Verdict = 'Killed' | 'Survived' | 'Timeout' | 'NoCoverage' | 'Static' | 'Ignored';
 
@@ -38,14 +43,22 @@ export type Verdict = 'Killed' | 'Survived' | 'Timeout' | 'NoCoverage' | 'Static
  * judged in this way, and is left out as with Stryker's `ignoreStatic`.
  */
 export default class JudgeRunner extends TestRunner {
+  onCollected(files: File[]): void {
+    if (!existsSync(known)) return;
+    for (const test of files.flatMap(testsOf)) test.mode = 'skip';
+  }
+
   override async onBeforeRunTask(test: Test): Promise<void> {
     await super.onBeforeRunTask(test);
+    if (test.mode === 'skip') return;
     switches.counts = new Uint32Array(mutants.length);
-    reach.set(test.id, switches.counts);
+    reach.set(test.id, { counts: switches.counts, milliseconds: -processorMilliseconds() });
   }
 
   override onAfterRunTask(test: Task): void {
     switches.counts = between;
+    const own = reach.get(test.id);
+    if (own !== undefined) own.milliseconds += processorMilliseconds();
     super.onAfterRunTask(test);
   }
 
@@ -55,37 +68,62 @@ export default class JudgeRunner extends TestRunner {
   }
 }
 
+function processorMilliseconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+function keepReach(): void {
+  const tests = [...reach].map(([id, { milliseconds }]) => ({ id, milliseconds }));
+  writeFileSync(path.join(folder, 'reach.json'), JSON.stringify(tests));
+  const all = [between, ...[...reach.values()].map(({ counts }) => counts)];
+  writeFileSync(known, Buffer.concat(all.map((counts) => Buffer.from(counts.buffer))));
+}
+
+function readReach(): void {
+  const bytes = readFileSync(known);
+  const part = (index: number): Uint32Array =>
+    new Uint32Array(bytes.buffer, bytes.byteOffset + 4 * mutants.length * index, mutants.length);
+  between.set(part(0));
+  const tests = JSON.parse(readFileSync(path.join(folder, 'reach.json'), 'utf8')) as {
+    readonly id: string;
+    readonly milliseconds: number;
+  }[];
+  for (const [index, { id, milliseconds }] of tests.entries())
+    reach.set(id, { counts: part(index + 1), milliseconds });
+}
+
 async function judge(file: File, runner: JudgeRunner): Promise<void> {
-  const tests = testsOf(file).filter((test) => test.mode === 'run');
-  const failed = tests.filter((test) => test.result?.state !== 'pass');
-  if (failed.length > 0)
-    throw new Error(`Fails without a mutant: ${failed.map((test) => test.name).join('; ')}`);
+  switches.counts = undefined;
+  if (existsSync(known)) {
+    readReach();
+    await open(file, () => true);
+  } else {
+    const failed = testsOf(file).filter((test) => test.result?.state === 'fail');
+    if (failed.length > 0)
+      throw new Error(`Fails without a mutant: ${failed.map((test) => test.name).join('; ')}`);
+    keepReach();
+    await open(file, isClosed);
+  }
+  const tests = testsOf(file).filter((test) => reach.has(test.id));
   const chosen = new Set(JSON.parse(readFileSync(path.join(folder, 'chosen.json'), 'utf8')) as string[]);
   const told = existsSync(journal) ? readFileSync(journal, 'utf8').trim().split('\n') : [];
   const done = new Set(told.filter((line) => line !== '').map((line) => JSON.parse(line).id as string));
-  switches.counts = undefined;
-  await openAgain(file);
-  const quick = tests
-    .filter((test) => (test.result?.duration ?? 0) <= slowestMilliseconds)
-    .sort((a, b) => (a.result?.duration ?? 0) - (b.result?.duration ?? 0));
+  const timeOf = (test: Test): number => reach.get(test.id)!.milliseconds;
+  const quick = tests.filter((test) => timeOf(test) <= slowest).sort((a, b) => timeOf(a) - timeOf(b));
   // What takes next to no time comes first, then what killed a mutant last: neighbours die of the same test.
   const killedAt = new Map<Test, number>();
   const rank = (test: Test): number =>
-    (test.result?.duration ?? 0) < 3 ? Number.MAX_SAFE_INTEGER : (killedAt.get(test) ?? -1);
+    timeOf(test) < 3 ? Number.MAX_SAFE_INTEGER : (killedAt.get(test) ?? -1);
   for (const mutant of mutants) {
     if (!chosen.has(mutant.id) || done.has(mutant.id)) continue;
-    const hitsOf = (test: Test): number => reach.get(test.id)![Number(mutant.id)]!;
-    const reaching = quick.filter((test) => hitsOf(test) > 0).sort((a, b) => rank(b) - rank(a));
+    const hitsOf = (test: Test): number => reach.get(test.id)!.counts[Number(mutant.id)]!;
+    const reached = quick.filter((test) => hitsOf(test) > 0).sort((a, b) => rank(b) - rank(a));
+    const isStatic = between[Number(mutant.id)]! > 0 && !tests.some((test) => hitsOf(test) > 0);
     if (mutant.ignored !== undefined) tell(mutant, 'Ignored');
-    else if (reaching.length === 0)
-      tell(
-        mutant,
-        between[Number(mutant.id)]! > 0 && !tests.some((test) => hitsOf(test) > 0) ? 'Static' : 'NoCoverage',
-      );
+    else if (reached.length === 0) tell(mutant, isStatic ? 'Static' : 'NoCoverage');
     else {
-      writeFileSync(path.join(folder, 'playing'), `${mutant.id} ${process.pid}`);
-      const hits = reaching.reduce((sum, test) => sum + hitsOf(test), 0);
-      const killer = await play(mutant, reaching, hits, runner);
+      const killer = await play(mutant, affordable(reached, timeOf), hitsOf, runner);
       if (killer === undefined) continue;
       killedAt.set(killer, Number(mutant.id));
       await heal(file, killer, runner);
@@ -93,15 +131,26 @@ async function judge(file: File, runner: JudgeRunner): Promise<void> {
   }
 }
 
+/** The first tests that together stay within the budget. */
+function affordable(tests: readonly Test[], timeOf: (test: Test) => number): readonly Test[] {
+  let left = budget;
+  return tests.filter((test) => {
+    left -= timeOf(test);
+    return left >= 0;
+  });
+}
+
 async function play(
   mutant: JudgedMutant,
   reaching: readonly Test[],
-  hits: number,
+  hitsOf: (test: Test) => number,
   runner: JudgeRunner,
 ): Promise<Test | undefined> {
   for (const test of reaching) {
+    // Rewritten for each test: who watches ends what stays here for too long.
+    writeFileSync(path.join(folder, 'playing'), `${mutant.id} ${process.pid} ${test.id}`);
     switches.hits = 0;
-    switches.limit = hits * 20 + 1000;
+    switches.limit = hitsOf(test) * 20 + 1000;
     switches.active = Number(mutant.id);
     runner.onBeforeTryTask(test);
     const isPassed = await passes(test);
@@ -115,11 +164,13 @@ async function play(
   return undefined;
 }
 
-/** Opens again what `afterAll` closed: the sessions and folders that tests share. */
-async function openAgain(suite: Suite): Promise<void> {
-  const { beforeAll, afterAll } = getHooks(suite);
-  if (afterAll.length > 0) for (const hook of beforeAll) await (hook as (suite: Suite) => unknown)(suite);
-  for (const task of suite.tasks) if (task.type === 'suite') await openAgain(task);
+const isClosed = (suite: Suite): boolean => getHooks(suite).afterAll.length > 0;
+
+/** Opens what tests share: the sessions and folders that `afterAll` closed, or that nothing opened yet. */
+async function open(suite: Suite, isWanted: (suite: Suite) => boolean): Promise<void> {
+  if (isWanted(suite))
+    for (const hook of getHooks(suite).beforeAll) await (hook as (suite: Suite) => unknown)(suite);
+  for (const task of suite.tasks) if (task.type === 'suite') await open(task, isWanted);
 }
 
 /** A mutant may leave a shared session in disorder: the test that it failed must pass again before the next mutant. */
@@ -127,7 +178,7 @@ async function heal(file: File, killer: Test, runner: JudgeRunner): Promise<void
   switches.limit = Number.POSITIVE_INFINITY;
   runner.onBeforeTryTask(killer);
   if (await passes(killer)) return;
-  await openAgain(file);
+  await open(file, isClosed);
   runner.onBeforeTryTask(killer);
   // The next process starts anew behind this mutant.
   if (!(await passes(killer))) process.exit(3);

@@ -20,10 +20,10 @@ import { instrumented, type JudgedMutant, mutatedFiles } from './instrumented.js
  *   npm run test:mutants -- evaluation --sample 500 --seed 1
  *
  * Prints killed / valid by file, for a sample with its 95 % interval, and with --survivors each mutant that lives. Tests
- * slower than --slowest milliseconds (1000), and all but those of --tests, judge nothing, so that the score is a lower
- * bound. Mutants that act only while
- * modules load are counted as `static` and are not valid, as with Stryker's `ignoreStatic`; what a test file computes
- * outside of its tests looks the same, so it should compute nothing there. Verdicts are in .cache/judge-FOLDER/.
+ * judge a mutant from the quickest on, up to --slowest (250) and together --budget (1000) milliseconds of processor time,
+ * and only those of --tests, so that the score is a lower bound. Mutants that act only while modules load are counted as `static` and are not valid,
+ * as with Stryker's `ignoreStatic`; what a test file computes outside of its tests looks the same, so it should compute
+ * nothing there. Verdicts are in .cache/judge-FOLDER/.
  */
 
 const { values: options, positionals } = parseArgs({
@@ -34,7 +34,8 @@ const { values: options, positionals } = parseArgs({
     sample: { type: 'string' },
     seed: { type: 'string', default: '1' },
     survivors: { type: 'boolean', default: false },
-    slowest: { type: 'string', default: '1000' },
+    slowest: { type: 'string', default: '250' },
+    budget: { type: 'string', default: '1000' },
   },
 });
 const root = path.resolve(import.meta.dirname, '../..');
@@ -42,9 +43,9 @@ const folder = positionals[0] ?? 'analysis';
 const place = path.join(root, '.cache', `judge-${folder}`);
 const journal = path.join(place, 'journal.jsonl');
 const playing = path.join(place, 'playing');
-/** Without a verdict for so much processor time, or so long, the mutant being played is endless. */
-const patienceProcessorSeconds = 12;
-const patienceSeconds = 240;
+/** A mutant that plays one test for so much processor time, or so long, is endless. */
+const patienceProcessorSeconds = 5;
+const patienceSeconds = 120;
 
 rmSync(place, { recursive: true, force: true });
 mkdirSync(place, { recursive: true });
@@ -85,21 +86,22 @@ function judging(): Promise<{ readonly code: number | null; readonly output: str
         M4BENCH_JUDGE_FOLDER: place,
         M4BENCH_JUDGE_SLOWEST: options.slowest,
         M4BENCH_JUDGE_TESTS: options.tests,
+        M4BENCH_JUDGE_BUDGET: options.budget,
       },
       detached: true,
     });
     let output = '';
     child.stdout.on('data', (data) => (output += data));
     child.stderr.on('data', (data) => (output += data));
-    let told = { count: -1, since: 0, processor: 0 };
+    let seen = { at: 0, since: 0, processor: 0 };
     const watch = setInterval(() => {
       if (!existsSync(playing)) return;
-      const processor = processorSeconds(readFileSync(playing, 'utf8').split(' ')[1]!);
-      const count = existsSync(journal) ? statSync(journal).size : 0;
-      if (count !== told.count) told = { count, since: Date.now(), processor };
+      const at = statSync(playing).mtimeMs;
+      const processor = processorSeconds(readFileSync(playing, 'utf8').split(' ')[1] ?? '');
+      if (at !== seen.at) seen = { at, since: Date.now(), processor };
       const isStalled =
-        processor - told.processor > patienceProcessorSeconds ||
-        Date.now() - told.since > 1000 * patienceSeconds;
+        processor - seen.processor > patienceProcessorSeconds ||
+        Date.now() - seen.since > 1000 * patienceSeconds;
       if (isStalled) process.kill(-child.pid!, 'SIGKILL');
     }, 500);
     child.on('close', (code) => {
