@@ -81,8 +81,36 @@ describe('figures', () => {
     expect(Buffer.compare(renderPng(first, 1), renderPng(second, 1))).toBe(0);
   });
 
+  it('number their clip paths and gradients from 1, however many were drawn before', async () => {
+    const gradient = {
+      mark: { type: 'point', clip: true },
+      data: { values: [{ x: 1 }, { x: 3 }] },
+      encoding: {
+        x: { field: 'x', type: 'quantitative' },
+        color: { field: 'x', type: 'quantitative' },
+      },
+    } as Figure;
+    await renderSvg(gradient);
+    const svg = await renderSvg(gradient);
+    // Each is named where it is defined and where it is used.
+    for (const [name, count] of [
+      ['clip1', 1],
+      ['gradient_2', 1],
+    ] as const) {
+      expect(svg.split(`id="${name}"`).length - 1).toBe(count);
+      expect(svg).toContain(`url(#${name})`);
+    }
+    expect(svg.match(/id="(clip|gradient_)\d+"/g)).toHaveLength(2);
+  });
+
   it('a specification that cannot be drawn is an error, not an empty picture', async () => {
     const broken = { mark: 'nothing', data: { values: [] }, encoding: {} } as unknown as Figure;
-    await expect(renderSvg(broken)).rejects.toThrow(/could not be drawn/);
+    await expect(renderSvg(broken)).rejects.toMatchObject({
+      code: 'FIGURE_INVALID',
+      message: expect.stringMatching(/^A figure could not be drawn: ./),
+      remedy: 'Report this with the Vega-Lite specification.',
+      party: 'internal',
+      cause: expect.any(Error),
+    });
   });
 });

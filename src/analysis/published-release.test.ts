@@ -1,3 +1,6 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadTasks } from '../tasks/load-tasks.js';
 import { controlTasks, modelLabel, publishedTasks, sentinelTasks } from './published-release.js';
@@ -56,4 +59,26 @@ it('reads the conventions and caveats of every family', async () => {
     ...new Set(publishedTasks.map((task) => task.family)),
   ]);
   for (const { convention } of caveats) expect(convention.length).toBeGreaterThan(20);
+});
+
+it('reads conventions and caveats as they stand, of families that have both files', async () => {
+  const content = await mkdtemp(join(tmpdir(), 'm4bench-caveats-'));
+  const put = async (family: string, file: string, text: string): Promise<void> => {
+    await mkdir(join(content, 'families', family), { recursive: true });
+    await writeFile(join(content, 'families', family, file), text);
+  };
+  await put('z', 'conventions.toml', '[[conventions]]\nrule = "One."\n[[conventions]]\nrule = "Two."\n');
+  await put('z', 'provenance.toml', '[[caveats]]\ntext = "First."\n[[caveats]]\ntext = "Second."\n');
+  await put('a', 'conventions.toml', '');
+  await put('a', 'provenance.toml', '');
+  await put('half', 'conventions.toml', '');
+  await put('other', 'provenance.toml', '');
+  await writeFile(join(content, 'families', 'README.md'), '');
+  expect(await readValidityCaveats(content)).toEqual([
+    { family: 'a', convention: '', caveat: '' },
+    { family: 'z', convention: 'One. Two.', caveat: 'First. Second.' },
+  ]);
+  await put('a', 'conventions.toml', 'conventions = 1');
+  await expect(readValidityCaveats(content)).rejects.toMatchObject({ code: 'TASK_INVALID' });
+  await rm(content, { recursive: true });
 });

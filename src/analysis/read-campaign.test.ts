@@ -137,7 +137,95 @@ describe('a campaign folder', () => {
   });
 
   it('is an error when nothing has finished', async () => {
-    await expect(readCampaignRows(folder)).rejects.toThrow(/no finished run/);
+    const error = {
+      code: 'CAMPAIGN_EMPTY',
+      message: `${folder} holds no finished run.`,
+      remedy: 'Run the campaign first, or name another one.',
+    };
+    await expect(readCampaignRows(folder)).rejects.toMatchObject(error);
+    await mkdir(join(folder, 'runs', 'begun'), { recursive: true });
+    await expect(readCampaignRows(folder)).rejects.toMatchObject(error);
+    await rm(join(folder, 'runs'), { recursive: true });
+    // Whatever else is wrong with the folder is no empty campaign.
+    await writeFile(join(folder, 'runs'), '');
+    await expect(readCampaignRows(folder)).rejects.toMatchObject({ code: 'ENOTDIR' });
+  });
+
+  it('records what was planned, what it left and what it used, campaign by campaign', async () => {
+    const run = await put(resultWith('t1', 'no-skill', 0.25));
+    await put({ ...resultWith('t2', 'no-skill', null), tokens: null, campaign: 'imported' });
+    await put(resultWith('t1', 'with-skill', 0.5));
+    // A folder or a file of another attempt is no artifact.
+    await mkdir(join(run, 'attempts', '1', 'trace.jsonl'));
+    await mkdir(join(run, 'attempts', '2'));
+    await writeFile(join(run, 'attempts', '2', 'instruction.md'), 'later');
+    await writeFile(join(folder, 'runs', 'stray.txt'), '');
+    const size = (result: RunResult): number => JSON.stringify(result).length;
+    const bytes = [resultWith('t1', 'no-skill', 0.25), resultWith('t1', 'with-skill', 0.5)].map(size);
+    const plain = {
+      plannedRuns: null,
+      missingRuns: [],
+      unexpectedRuns: [],
+      provenanceOnly: 0,
+      folderBytes: null,
+      hardware: null,
+    };
+    const counts = { 'instruction.md': 0, 'trace.jsonl': 0, 'egress.jsonl': 0 };
+    const lost = { ...resultWith('t2', 'no-skill', null), tokens: null, campaign: 'imported' };
+    const { rows, records, ...rest } = await readCampaignRows(folder);
+    expect(rows[0]!.artifactBytes).toEqual({ 'result.json': bytes[0], 'output.csv': 4 });
+    expect(records).toEqual([
+      {
+        ...plain,
+        campaign: 'mine',
+        canonicalRuns: 2,
+        artifactCounts: { 'result.json': 2, 'output.csv': 2, ...counts },
+        artifactBytes: bytes[0]! + bytes[1]! + 8,
+        agentSeconds: 4,
+        inputTokens: 200,
+        cachedInputTokens: 100,
+        outputTokens: 20,
+      },
+      {
+        ...plain,
+        campaign: 'imported',
+        canonicalRuns: 1,
+        artifactCounts: { 'result.json': 1, 'output.csv': 1, ...counts },
+        artifactBytes: size(lost) + 4,
+        agentSeconds: 2,
+        inputTokens: 0,
+        cachedInputTokens: 0,
+        outputTokens: 0,
+      },
+    ]);
+    expect(rest).toEqual({ superseded: [], tasks: [], printedProbeMeans: {} });
+    const tasks = [{ name: 't1' }] as never;
+    expect((await readCampaignRows(folder, { tasks })).tasks).toBe(tasks);
+    // A plan that cannot be read is none.
+    await writeFile(join(folder, 'campaign.json'), '{"runs": [{}]}');
+    expect((await readCampaignRows(folder)).records[0]).toMatchObject(plain);
+    await writeFile(
+      join(folder, 'campaign.json'),
+      JSON.stringify({ runs: ['z', 'y'].map((runId) => ({ runId })) }),
+    );
+    expect((await readCampaignRows(folder)).records[0]).toMatchObject({
+      plannedRuns: 2,
+      missingRuns: ['y', 'z'],
+      unexpectedRuns: ['t1_no-skill_t1', 't1_with-skill_t1'],
+    });
+  });
+
+  it('has no first reward where the first attempt left none that can be read', async () => {
+    const again = resultWith('t1', 'no-skill', 0.9);
+    const run = await put({
+      ...again,
+      attempt: 2,
+      attempts: [...again.attempts, { ...again.attempts[0]!, n: 2 }],
+    });
+    for (const content of ['{', '{"reward": "much"}', '{"reward": null}']) {
+      await writeFile(join(run, 'attempts', '1', 'attempt.json'), content);
+      expect((await readCampaignRows(folder)).rows[0]!.firstAttempt).toEqual({ reward: null });
+    }
   });
 
   it('is analysed and written whole: four formats, figures as specification, SVG and PNG', async () => {
