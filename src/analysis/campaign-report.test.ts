@@ -49,12 +49,12 @@ describe('a first look at results, by hand', () => {
         'strictPasses',
       ],
       rows: [
-        ['t1', 'no-skill', 'm', 'native', ...identity, 1, 0, 0.25, 0, 0.25, 0.25, 2 / 3, 0],
+        ['t1', 'no-skill', 'm', 'native', ...identity, 1, 0, 0.25, null, 0.25, 0.25, 2 / 3, 0],
         ['t1', 'with-skill', 'm', 'native', ...identity, 2, 0, 0.625, sd, 0.5, 0.75, 2 / 3, 0],
-        ['t2', 'no-skill', 'm', 'native', ...identity, 1, 0, 0.5, 0, 0.5, 0.5, 2 / 3, 0],
-        ['t2', 'with-skill', 'm', 'native', ...identity, 1, 0, 0.25, 0, 0.25, 0.25, 2 / 3, 0],
+        ['t2', 'no-skill', 'm', 'native', ...identity, 1, 0, 0.5, null, 0.5, 0.5, 2 / 3, 0],
+        ['t2', 'with-skill', 'm', 'native', ...identity, 1, 0, 0.25, null, 0.25, 0.25, 2 / 3, 0],
         ['t3', 'no-skill', 'm', 'native', ...identity, 1, 1, null, null, null, null, null, 0],
-        ['t4', 'no-skill', 'm', 'native', ...identity, 1, 0, 1, 0, 1, 1, 2 / 3, 1],
+        ['t4', 'no-skill', 'm', 'native', ...identity, 1, 0, 1, null, 1, 1, 2 / 3, 1],
       ],
     });
   });
@@ -150,15 +150,20 @@ describe('the report of a campaign', () => {
     for (const [heading, first] of [
       ['Reward by task and condition', 'task'],
       ['Skill delta by task (with-skill minus no-skill)', 'task'],
-      ['Skill effect over tasks, with a 95 % bootstrap interval', 'agent'],
+      ['Skill effect over tasks, with a 95 % bootstrap interval', 'tasks'],
     ] as const) {
       const at = lines.indexOf(heading);
       expect(lines[at - 1]).toBe('');
       expect(lines[at + 1]).toBe('');
-      expect(lines[at + 2]).toMatch(new RegExp(`^${first} `));
+      expect(lines[at + 2]!.trim()).toMatch(new RegExp(`^${first} `));
     }
-    expect(lines.find((line) => line.startsWith('t2 ') && line.includes('-0.250'))).toMatch(
-      /^t2\s+m\s+native\s+codex\s+medium\s+m4bench-1\s+mimic-iv-demo\s+0\.500\s+0\.250\s+-0\.250$/,
+    expect(lines).toContain('t2       0.500       0.250  -0.250');
+    // What all rows share is said once.
+    const shared =
+      'model m, schema native, agent codex, effort medium, protocol m4bench-1, dataset mimic-iv-demo';
+    expect(lines.filter((line) => line === `(in every row: ${shared})`)).toHaveLength(2);
+    expect(lines.at(-1)).toBe(
+      `(in every row: ${shared.slice('model m, '.length).replace('schema native, ', '')}, schema native)`,
     );
   });
 

@@ -259,7 +259,7 @@ describe('writers, further', () => {
         { name: 'x', value: 1234 },
       ],
     };
-    expect(toText(table)).toBe('name       value\nlong name  1.500\nx           1234');
+    expect(toText(table)).toBe('name          value\nlong name     1.500\nx          1234.000');
     expect(
       toText({
         columns: ['a', 'b'],
