@@ -19,6 +19,8 @@ export interface RunRow {
   readonly agent: string;
   readonly model: string;
   readonly effort: string;
+  /** The CLI's own login: nobody counted tokens or saw requests, and skills are attested only. Absent: keys at the gateway. */
+  readonly auth?: 'login';
   readonly protocol: string;
   /** Version of the tasks, references and scoring; `published` for the release of the paper. */
   readonly benchmarkVersion: string;
@@ -144,6 +146,7 @@ export function rowOfResult(
     agent: cell.agent,
     model: cell.model ?? 'default',
     effort: cell.effort,
+    ...(cell.auth === undefined ? {} : { auth: cell.auth }),
     protocol: cell.protocol,
     benchmarkVersion: result.benchmarkVersion,
     dataset: cell.dataset,

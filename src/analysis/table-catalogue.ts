@@ -246,15 +246,20 @@ export function furtherTables(
   ];
 }
 
-/** Rankings within one protocol, version and edition; agents of different ones are not comparable. */
+/** Rankings within one protocol, version, edition and way to the model; agents of different ones are not comparable. */
 function rankTables(
   strata: readonly Stratum[],
   condition: string,
   context: AnalysisContext,
 ): Table | undefined {
   const versions = distinct(strata.map((stratum) => stratum.benchmarkVersion));
-  const worldOf = ({ protocol, benchmarkVersion, edition }: Stratum): string =>
-    [protocol, ...(versions.length > 1 ? [benchmarkVersion] : []), edition].join(' / ');
+  const worldOf = ({ protocol, benchmarkVersion, edition, auth }: Stratum): string =>
+    [
+      protocol,
+      ...(versions.length > 1 ? [benchmarkVersion] : []),
+      edition,
+      ...(auth === 'login' ? [auth] : []),
+    ].join(' / ');
   const worlds = distinct(strata.map(worldOf));
   return stackTables(
     worlds.flatMap((world) => {

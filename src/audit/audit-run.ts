@@ -83,6 +83,8 @@ function checkIdentity(result: RunResult, folderName: string, same: Same): void 
   same('IDENTITY_DIFFERS', 'dataset', dataset.name, cell.dataset);
   same('IDENTITY_DIFFERS', 'content of the dataset', dataset.contentHash, cell.datasetHash);
   same('IDENTITY_DIFFERS', 'root file system', sandbox.rootfsDigest, cell.rootfsDigest);
+  // Without tunnels nothing tells how a model would have been reached.
+  if (result.login !== null) same('IDENTITY_DIFFERS', 'way to the model', 'login', cell.auth ?? 'key');
   const known = knownDatasets[dataset.name];
   if (known !== undefined) same('IDENTITY_DIFFERS', 'class of the dataset', dataset.class, known.class);
 }

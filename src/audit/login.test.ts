@@ -106,6 +106,7 @@ describe.runIf(works)('a run with a subscription login', () => {
       integrity: { canaries: true, lint: true, egress: true },
       publishable: true,
     });
+    expect(result.cell.auth).toBe('login');
     const audit = await auditRun(folder);
     expect(audit).toMatchObject({ problems: [], reasons: [], publishable: true });
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -126,6 +127,22 @@ describe.runIf(works)('a run with a subscription login', () => {
     expect(new Set(problems.map(({ code }) => code))).toEqual(
       new Set(['HASH_DIFFERS', 'COUNTS_DIFFER', 'GATES_DIFFER', 'VERDICT_DIFFERS']),
     );
+  });
+
+  it('belongs to a cell of its own, which nobody can make one of keys', async () => {
+    for (const wrong of [{ isCellWithLogin: false }, { isCellWithLogin: true, environment: {} }])
+      await expect(play(wrong)).rejects.toMatchObject({ code: 'LOGIN_DIFFERS' });
+    const { folder } = await play({});
+    const path = join(folder, 'result.json');
+    const result = JSON.parse(readFileSync(path, 'utf8')) as { cell: { auth?: string } };
+    delete result.cell.auth;
+    writeFileSync(path, JSON.stringify(result));
+    const { problems } = await auditRun(folder);
+    expect(problems.filter(({ code }) => code === 'IDENTITY_DIFFERS').map(({ detail }) => detail)).toEqual([
+      expect.stringContaining('run id'),
+      expect.stringContaining('name of the folder'),
+      expect.stringContaining('way to the model'),
+    ]);
   });
 
   it('is no loss of the agent when its provider was never reached', async () => {

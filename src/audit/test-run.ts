@@ -53,6 +53,8 @@ export interface ScriptedRun {
   readonly agent?: Agent;
   /** The agent signs in by itself. */
   readonly login?: AgentLogin;
+  /** Whether the cell says so; default whether the environment does. */
+  readonly isCellWithLogin?: boolean;
   readonly condition?: string;
   readonly environment?: Partial<RunEnvironment>;
   readonly trial?: number;
@@ -141,6 +143,7 @@ export async function playRun(run: ScriptedRun): Promise<FinishedRun> {
       agent: run.agent ?? scriptedAgent(run, output),
       cliVersion: run.agent === undefined ? '0' : null,
       rootfsDigest: run.sandbox.rootfsDigest,
+      ...((run.isCellWithLogin ?? run.environment?.login !== undefined) ? { auth: 'login' as const } : {}),
       effort: run.agent === undefined ? 'high' : 'auto',
     });
     const trial = run.trial ?? 1;

@@ -224,6 +224,7 @@ export async function setUpRuns(
         cliVersion: availability.version ?? null,
         cliSource: availability.source ?? null,
         rootfsDigest: sandbox.rootfsDigest,
+        ...(options.login ? { auth: 'login' as const } : {}),
         ...(model === undefined ? {} : { model }),
         effort: options.effort,
         ...(options.sql === undefined || agent.name !== 'sql'

@@ -26,6 +26,8 @@ export const cellSchema = z.object({
   cliVersion: z.string().nullable(),
   /** Digest of the root file system, or null when the host's own /usr is used. */
   rootfsDigest: z.string().nullable(),
+  /** How the agent reaches its model: its CLI's own login. Absent: by keys at the gateway, which sees every request. */
+  auth: z.literal('login').optional(),
   model: z.string().nullable(),
   effort: z.string(),
   hashes: z.object({

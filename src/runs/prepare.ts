@@ -42,6 +42,8 @@ export interface CellRequest {
   /** Where that CLI comes from, default null: there is none, or nobody knows. */
   readonly cliSource?: 'rootfs' | 'host' | null;
   readonly rootfsDigest: string | null;
+  /** The agent signs in by itself; so must the environment of its runs (`RunEnvironment.login`). */
+  readonly auth?: 'login';
   readonly model?: string;
   readonly effort: Effort;
   /** SQL file that the `sql` agent plays. */
@@ -148,6 +150,7 @@ export class CellPreparation {
       agent: agent.name,
       cliVersion: request.cliVersion,
       rootfsDigest: request.rootfsDigest,
+      ...(request.auth === undefined ? {} : { auth: request.auth }),
       model: request.model ?? null,
       effort: request.effort,
       hashes: {

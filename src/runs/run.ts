@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Evaluation } from '../evaluation/evaluation.js';
+import { M4BenchError } from '../support/errors.js';
 import { readTextIfPresent, writeJsonAtomic } from '../support/files.js';
 import { sha256File } from '../support/hashing.js';
 import { executeAttempt, type RunEnvironment } from './attempt.js';
@@ -32,6 +33,7 @@ export async function executeRun(
   environment: RunEnvironment,
   request: RunRequest,
 ): Promise<RunResult | undefined> {
+  checkAuth(environment, request.prepared);
   const dataUse = dataUseOf(environment, request.prepared);
   const { dataset } = request.prepared.request;
   if (!dataUse.allowed) throw dataUseRefused(dataset.name, dataUse.provider);
@@ -220,4 +222,14 @@ function resultOf(
     environment.sandbox.isIsolated,
   );
   return { ...body, publishable: reasons.length === 0, reasons };
+}
+
+/** A run is part of its cell only when it reaches its model as the cell says: the two kinds are never pooled. */
+function checkAuth({ login }: RunEnvironment, { cell }: PreparedCell): void {
+  if ((login !== undefined) === (cell.auth === 'login')) return;
+  throw new M4BenchError(
+    'LOGIN_DIFFERS',
+    `The run ${login === undefined ? 'has no login, and its cell asks for one' : 'uses a login, and its cell asks for none'}.`,
+    'Give --login to all commands of a campaign that was planned with it, and to no others.',
+  );
 }

@@ -18,5 +18,6 @@ export function runAgainCommand({ cell, trial }: RunResult): string {
     ['--trial', String(trial)],
   ];
   const words = options.flatMap(([name, value]) => (value === null ? [] : [name, shellWord(value)]));
-  return ['m4bench run', shellWord(cell.task), ...words].join(' ');
+  const login = cell.auth === 'login' ? ['--login'] : [];
+  return ['m4bench run', shellWord(cell.task), ...words, ...login].join(' ');
 }

@@ -72,6 +72,7 @@ const facts: readonly (readonly [string, (result: RunResult) => string | number 
   ['agent', ({ cell }) => cell.agent],
   ['model', ({ cell }) => cell.model ?? 'default'],
   ['effort', ({ cell }) => cell.effort],
+  ['way to the model', ({ cell }) => cell.auth ?? 'key'],
   ['dataset', ({ cell }) => cell.dataset],
   ['trial', ({ trial }) => trial],
   ['status', ({ status }) => status],

@@ -179,6 +179,7 @@ function Asked({ result, local }: { readonly result: RunResult; readonly local: 
           ['models seen', result.observed.models.join(', ')],
           ['overrides', result.observed.overrides.join(', ')],
           ['effort', cell.effort],
+          ['way to the model', cell.auth === 'login' ? "the CLI's own login" : 'keys at the gateway'],
           ['skills placed', result.skill.placed.join(', ')],
           ['skills offered', result.skill.offered.join(', ')],
           ['skills opened', result.skill.opened.join(', ')],
