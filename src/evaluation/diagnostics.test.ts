@@ -52,6 +52,28 @@ describe('mismatch kinds', () => {
     });
   });
 
+  const tens = (count: number) => Array.from({ length: count }, (_unused, i) => 10 * (i + 1));
+
+  it('need five wrong values and half of them for a shared offset', async () => {
+    expect(await kindsOf(tens(4), [11, 21, 31, 41])).toMatchObject({ constantOffset: 0, tooHigh: 4 });
+    expect(await kindsOf(tens(5), [11, 21, 31, 41, 51])).toMatchObject({ constantOffset: 5, tooHigh: 0 });
+    const half = [11, 21, 31, 41, 51, 62, 74, 86, 98, 112];
+    expect(await kindsOf(tens(10), half)).toMatchObject({ constantOffset: 5, tooHigh: 5 });
+    expect(await kindsOf(tens(11), [...half, 125])).toMatchObject({ constantOffset: 0, tooHigh: 11 });
+  });
+
+  it('prefer the offset where offset and factor explain as much', async () => {
+    const five = (value: number) => Array.from({ length: 5 }, () => value);
+    expect(await kindsOf(five(10), five(11))).toMatchObject({ constantOffset: 5, constantFactor: 0 });
+  });
+
+  it('do not look for a shift where words stand instead of date-times', async () => {
+    const stamps = [1, 2, 3, 4, 5].map((hour) => `2150-01-01 0${hour}:00:00`);
+    expect(await kindsOf(stamps, ['a', 'b', 'c', 'd', 'e'])).toMatchObject({ unparsable: 5, timeShift: 0 });
+    const scattered = ['00:30', '02:31', '01:00', '04:01', '09:09'].map((clock) => `2150-01-01 ${clock}:00`);
+    expect(await kindsOf(stamps, scattered)).toMatchObject({ timeShift: 0, tooLow: 2, tooHigh: 3 });
+  });
+
   it('find the factor that most wrong numbers share', async () => {
     expect(await kindsOf([10, 20, 30, 40, 50, 60], [1000, 2000, 3000, 4000, 5000, 61])).toMatchObject({
       constantFactor: 5,

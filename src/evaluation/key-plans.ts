@@ -176,7 +176,7 @@ async function factPlan(
       nullIsValue: true,
     },
     error:
-      truth.rows > 0 && facts.rows > 0 && (isNumeric || isTimes)
+      truth.rows > 0 && (isNumeric || isTimes)
         ? `Key column ${truth.name} holds ${isNumeric ? 'numbers' : 'date-times'} where the reference has text.`
         : null,
   };

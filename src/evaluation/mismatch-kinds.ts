@@ -76,7 +76,7 @@ export async function findSharedErrors(
     place: 'sample_place',
   };
   const differences = measured.flatMap((i) => {
-    const isNumber = pairing.columns[i]?.truth.kind === 'number';
+    const isNumber = (pairing.columns[i] as ColumnPlan).truth.kind === 'number';
     return [
       isNumber ? `round(y${i} - ts${i}, 6) as d${i}` : `cast(y${i} - ts${i}::hugeint as double) as d${i}`,
       isNumber ? `round(y${i} / nullif(ts${i}, 0), 6) as q${i}` : `null::double as q${i}`,

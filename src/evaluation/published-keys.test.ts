@@ -252,6 +252,13 @@ describe('kinds of keys', () => {
       extra: 2,
     },
     {
+      name: 'numbers beside a reference without rows',
+      truth: 'k,v\n',
+      output: two,
+      expected: '0/2',
+      extra: 2,
+    },
+    {
       name: 'any numbers beside a reference without rows',
       truth: 'k,v\n',
       output: keyed([1, 4], [null, 5], ['x', 6]),
