@@ -70,11 +70,7 @@ export async function findSharedErrors(
   const measured = pairing.columns.flatMap(({ truth }, i) => (truth.kind === 'text' ? [] : [i]));
   if (measured.length === 0) return none;
   const { output } = pairing;
-  const head = {
-    ...output,
-    from: `(select *, ${output.place ?? 'null'} as sample_place from ${output.from} limit ${sampleRows})`,
-    place: 'sample_place',
-  };
+  const head = { ...output, from: `(select * from ${output.from} limit ${sampleRows})`, place: null };
   const differences = measured.flatMap((i) => {
     const isNumber = (pairing.columns[i] as ColumnPlan).truth.kind === 'number';
     return [

@@ -272,6 +272,13 @@ describe('kinds of keys', () => {
       expected: keyError,
     },
     {
+      name: 'of several columns, text that joins and then date-times that do not',
+      keys: ['k', 'l'],
+      truth: csv(['k', 'l', 'v'], [['a', '2150-01-02 10:30:00', 4]]),
+      output: csv(['k', 'l', 'v'], [['a', 20500102, 4]]),
+      expected: keyError,
+    },
+    {
       name: 'of several columns, numbers, text and date-times',
       keys: ['k', 'l', 'm'],
       truth: csv(

@@ -233,7 +233,7 @@ async function describeText(
     integerSql: null,
   };
   const { sql } = column;
-  if (facts.nonNull === 0 || facts.first === null) return { ...shared, ...withoutValues };
+  if (facts.first === null) return { ...shared, ...withoutValues };
   const cast = `try_cast(${sql} as double)`;
   if (facts.type !== 'text') {
     const valueSql = facts.type === 'boolean' ? booleanSql(sql) : numberSql(sql, cast, source.hasOddNumbers);
@@ -281,6 +281,6 @@ async function castRange(session: DuckSession, source: TableSource, cast: string
   const row = await session.row(
     `select min(x)::varchar as lo, max(x)::varchar as hi from (select ${cast} as x from ${source.from}) where not isnan(x)`,
   );
-  const [min, max] = [readDouble(row.lo), readDouble(row.hi)];
-  return min === null || max === null ? null : { min, max };
+  const min = readDouble(row.lo);
+  return min === null ? null : { min, max: readDouble(row.hi) as number };
 }
