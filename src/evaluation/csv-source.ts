@@ -4,7 +4,7 @@ import type { DuckSession } from '../duck/session.js';
 import { identifier, literal } from '../duck/sql.js';
 import { messageOf } from '../support/errors.js';
 import { CsvNormalForm, type CsvRecords, unescapedSql } from './csv-records.js';
-import { type PlainCsv, PlainCsvCheck, Utf8Check } from './csv-structure.js';
+import { type PlainCsv, PlainCsvCheck, startsWithMark, Utf8Check } from './csv-structure.js';
 import type { EvaluationLimits } from './limits.js';
 import type { OpenedFile } from './output-file.js';
 import { Refusal } from './refusal.js';
@@ -81,8 +81,8 @@ export async function checkPlain(file: OpenedFile): Promise<PlainCsv | undefined
 }
 
 async function normalFormSource(request: CsvRequest): Promise<TableSource> {
-  const path = await request.scratch.newPath('csv');
-  const { records, hasOddNumbers } = await writeNormalForm(request, path);
+  const path = await request.scratch.newPath();
+  const records = await writeNormalForm(request, path);
   const text = (column: number) => {
     const raw = identifier(`c${column}`);
     return records.hasEscapes ? unescapedSql(raw) : raw;
@@ -91,7 +91,8 @@ async function normalFormSource(request: CsvRequest): Promise<TableSource> {
     from: readCsvSql(path, records.kept.length + 1),
     place: null,
     header: records.header,
-    hasOddNumbers,
+    // Such a file may also have odd numbers; looking for them costs more than excluding them cell by cell.
+    hasOddNumbers: true,
     columns: columnsOf(
       records.kept.map((position, index) => ({
         name: records.header[position] as string,
@@ -102,29 +103,22 @@ async function normalFormSource(request: CsvRequest): Promise<TableSource> {
   };
 }
 
-async function writeNormalForm(
-  request: CsvRequest,
-  path: string,
-): Promise<{ readonly records: CsvRecords; readonly hasOddNumbers: boolean }> {
+async function writeNormalForm(request: CsvRequest, path: string): Promise<CsvRecords> {
   const utf8 = new Utf8Check();
   const form = new CsvNormalForm(request.wanted, request.limits);
   const target = await open(path, 'wx', 0o600);
-  let hasOddNumbers = false;
-  let lastByte = 0;
   let isFirst = true;
   try {
     for await (const piece of contentOf(request)) {
       utf8.add(piece);
-      hasOddNumbers ||= piece.includes(0x5f) || piece.includes('+-') || lastByte === 0x2b;
-      lastByte = piece[piece.length - 1] ?? 0;
-      const isMarked = isFirst && piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf;
+      const isMarked = isFirst && startsWithMark(piece);
       isFirst = false;
       for (const ready of form.write(isMarked ? piece.subarray(3) : piece)) await target.write(ready);
     }
     utf8.end();
     const { rest, records } = form.end();
     for (const ready of rest) await target.write(ready);
-    return { records, hasOddNumbers };
+    return records;
   } finally {
     await target.close();
   }

@@ -8,6 +8,12 @@ export interface PlainCsv {
 }
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Whether a file's first piece begins with a byte-order mark. */
+export function startsWithMark(piece: Buffer): boolean {
+  return piece.subarray(0, 3).equals(byteOrderMark);
+}
+
 /** A longer line, or more columns, is left to the exact reader. */
 const longestLine = 1024 ** 2;
 const mostColumns = 1000;
@@ -65,7 +71,7 @@ export class PlainCsvCheck {
 
   add(piece: Buffer): void {
     let bytes = piece;
-    if (this.isFirst && bytes.subarray(0, 3).equals(byteOrderMark)) bytes = bytes.subarray(3);
+    if (this.isFirst && startsWithMark(bytes)) bytes = bytes.subarray(3);
     this.isFirst = false;
     // The engine drops a mark at the start of its own first line, and one may be split between two pieces.
     if (bytes.includes(byteOrderMark) || bytes.subarray(-2).includes(0xef)) this.isPlain = false;

@@ -165,6 +165,26 @@ describe('ordered-value nMAE, measured cases', () => {
     expect((await nmaeOf({ truth: flags, output, values: ['a'] })).orderedNmae).toBe(0);
   });
 
+  it('reads booleans in the output against 1/0', async () => {
+    const numbers = csv(
+      ['k', 'a'],
+      [
+        [1, 1],
+        [2, 0],
+        [3, 0],
+      ],
+    );
+    const output = csv(
+      ['k', 'a'],
+      [
+        [1, 'true'],
+        [2, 'False'],
+        [3, 'true'],
+      ],
+    );
+    expect((await nmaeOf({ truth: numbers, output, values: ['a'] })).orderedNmae).toBeCloseTo(1 / 3, 12);
+  });
+
   it('is null without ordered columns: labels by name, or no castable value', async () => {
     const labels = csv(['k', 'specimen', 'c'], [[1, 5, 'x']]);
     expect(await nmaeOf({ truth: labels, output: labels, values: ['specimen', 'c'] })).toMatchObject({

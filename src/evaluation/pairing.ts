@@ -97,7 +97,13 @@ export function pairsSql(pairing: Pairing): string {
   ];
   // Each distinct expression once: what the join holds in memory are the reference's columns.
   const held = [
-    ...new Set(pieces.flatMap((piece, i) => [piece.truth, piece.robustTruth, orderedTruthSql(columns[i])])),
+    ...new Set(
+      pieces.flatMap((piece, i) => [
+        piece.truth,
+        piece.robustTruth,
+        orderedTruthSql(columns[i] as ColumnPlan),
+      ]),
+    ),
   ];
   const holds = (sql: string) => `t.h${held.indexOf(sql)}`;
   const truths = [
@@ -107,7 +113,7 @@ export function pairsSql(pairing: Pairing): string {
   const names = pieces.flatMap((piece, i) => [
     `${holds(piece.truth)} as s${i}`,
     `${holds(piece.robustTruth)} as ts${i}`,
-    `${holds(orderedTruthSql(columns[i]))} as o${i}`,
+    `${holds(orderedTruthSql(columns[i] as ColumnPlan))} as o${i}`,
   ]);
   const join = keys
     .map(({ nullIsValue }, i) => `o.k${i} ${nullIsValue ? 'is not distinct from' : '='} t.k${i}`)
@@ -123,8 +129,8 @@ export function pairsSql(pairing: Pairing): string {
 )`;
 }
 
-function orderedTruthSql(column: ColumnPlan | undefined): string {
-  return column?.truth.orderedSql ?? 'null::double';
+function orderedTruthSql({ truth }: ColumnPlan): string {
+  return truth.orderedSql ?? 'null::double';
 }
 
 /** Whether an output row has only keys that can match. */

@@ -8,10 +8,10 @@ export class ScratchFolder implements AsyncDisposable {
   private files = 0;
 
   /** A path in the folder that no other caller was given. */
-  async newPath(extension: string): Promise<string> {
+  async newPath(): Promise<string> {
     this.folder ??= await createScratchFolder('evaluation');
     this.files += 1;
-    return join(this.folder, `${this.files}.${extension}`);
+    return join(this.folder, String(this.files));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
