@@ -19,6 +19,7 @@ import type { LoadTasksOptions } from '../tasks/load-tasks.js';
 import { ownDatabases } from '../tasks/own-databases.js';
 import { lockHolder } from './lock.js';
 import { type CampaignPlan, campaignFolder } from './plan.js';
+import { hostileFinding } from './preflight-hostile.js';
 
 /** One finding of the preflight. A `problem` stops a campaign, a `warning` does not. */
 export interface PreflightFinding {
@@ -40,6 +41,8 @@ export interface PreflightOptions {
   readonly content: LoadTasksOptions;
   /** Cells by index; with it references, databases and materials are looked at too. */
   readonly prepare?: (cell: number) => Promise<PreparedCell>;
+  /** Home folder of the user; with it the hostile agent is let loose once in the sandbox. */
+  readonly hostileUserHome?: string;
 }
 
 const ok = (code: string, detail: string): PreflightFinding => ({ code, state: 'ok', detail, remedy: '' });
@@ -63,7 +66,7 @@ type Check = readonly [string, () => Promise<PreflightFinding | readonly Preflig
  * each has one code, whatever it finds. Nothing is sent to a model service.
  */
 export async function preflight(options: PreflightOptions): Promise<readonly PreflightFinding[]> {
-  const { prepare } = options;
+  const { prepare, hostileUserHome, home, environment } = options;
   const checks: readonly Check[] = [
     ['LOCK', () => checkLock(options)],
     ['FOLDER', () => checkFolder(options)],
@@ -80,6 +83,9 @@ export async function preflight(options: PreflightOptions): Promise<readonly Pre
           ['CONTENT', () => checkContent(options)],
           ['CELLS', () => checkCells(options, prepare)],
         ] satisfies readonly Check[])),
+    ...(hostileUserHome === undefined
+      ? []
+      : ([['HOSTILE', () => hostileFinding(home, environment, hostileUserHome)]] satisfies readonly Check[])),
   ];
   const findings: PreflightFinding[] = [];
   for (const [code, check] of checks) {

@@ -24,7 +24,10 @@ export const helpExamples: Readonly<Record<string, readonly string[]>> = {
   'skills list': ['m4bench skills list'],
   'skills show': ['m4bench skills show sofa-score/raw'],
   'skills lint': ['m4bench skills lint'],
-  'campaign preflight': ['m4bench campaign preflight tonight'],
+  'campaign preflight': [
+    'm4bench campaign preflight tonight',
+    'm4bench campaign preflight tonight --hostile',
+  ],
   'campaign status': ['m4bench campaign status tonight'],
   'campaign pause': ['m4bench campaign pause tonight'],
   'campaign resume': ['m4bench campaign resume tonight'],

@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { Command } from 'commander';
 import { toText } from '../../analysis/tables.js';
 import { type PreflightFinding, preflight } from '../../campaigns/preflight.js';
@@ -16,7 +17,12 @@ import { wholeNumber } from '../options.js';
 export async function findingsOf(
   context: CliContext,
   planned: PlannedCampaign,
-  more: { readonly parallel: number; readonly hasCostBudget: boolean; readonly isDeep: boolean },
+  more: {
+    readonly parallel: number;
+    readonly hasCostBudget: boolean;
+    readonly isDeep: boolean;
+    readonly isHostile?: boolean;
+  },
 ): Promise<readonly PreflightFinding[]> {
   return await preflight({
     home: context.home,
@@ -26,6 +32,7 @@ export async function findingsOf(
     parallel: more.parallel,
     hasCostBudget: more.hasCostBudget,
     content: context.content,
+    ...(more.isHostile ? { hostileUserHome: homedir() } : {}),
     ...(more.isDeep ? { prepare: planned.prepare } : {}),
   });
 }
@@ -45,6 +52,11 @@ export function heedFindings(context: CliContext, findings: readonly PreflightFi
   );
 }
 
+interface PreflightCommandOptions extends CampaignOptions {
+  readonly parallel: number;
+  readonly hostile?: boolean;
+}
+
 /** `m4bench campaign preflight`: everything that can be checked before the first run. */
 export function campaignPreflightCommand(): Command {
   return withCampaignOptions(
@@ -53,8 +65,9 @@ export function campaignPreflightCommand(): Command {
         'check everything that the planned runs need: data, databases, references, sandbox, logins, disk',
       )
       .argument('<name>', 'name of the campaign')
-      .option('--parallel <n>', 'runs at once', wholeNumber('--parallel'), 1),
-  ).action(async (name: string, options: CampaignOptions & { parallel: number }, command: Command) => {
+      .option('--parallel <n>', 'runs at once', wholeNumber('--parallel'), 1)
+      .option('--hostile', 'let the hostile agent try to get out of the sandbox first (a minute or two)'),
+  ).action(async (name: string, options: PreflightCommandOptions, command: Command) => {
     const context = contextOf(command);
     const planned = await plannedCampaign(context, name, options);
     await using _setup = planned.setup;
@@ -62,6 +75,7 @@ export function campaignPreflightCommand(): Command {
       parallel: options.parallel,
       hasCostBudget: false,
       isDeep: true,
+      isHostile: options.hostile === true,
     });
     const rows = findings.map((finding) => ({ ...finding }));
     context.say(toText({ columns: ['code', 'state', 'detail', 'remedy'], rows }));
