@@ -159,7 +159,9 @@ describe.skipIf(!hasChromium)('the viewer in a browser', () => {
     expect(first).toBeGreaterThan(10);
     expect(first).toBeLessThanOrEqual(100);
     await page.getByRole('link', { name: 'Next' }).first().click();
-    expect(await turns.first().getAttribute('data-turn')).toBe(String(first + 1));
+    // A click does not wait for the page that it leads to, nor for that page's script.
+    await expect.poll(() => turns.first().getAttribute('data-turn')).toBe(String(first + 1));
+    await page.waitForSelector('html[data-ready]');
     await page.keyboard.press('j');
     await page.keyboard.press('j');
     expect(await page.evaluate(() => document.activeElement?.getAttribute('data-turn'))).toBe(
