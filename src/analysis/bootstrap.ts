@@ -1,5 +1,5 @@
 import { normalCdf, normalQuantile, studentQuantile } from './distributions.js';
-import { mean, standardDeviation, variance } from './moments.js';
+import { groupBy, mean, standardDeviation, variance } from './moments.js';
 import {
   type RandomKind,
   type RandomStream,
@@ -14,6 +14,14 @@ export const seeds = { task: 20260504, openWeights: 20260505, followUp: 20260506
 export interface Interval {
   readonly low: number;
   readonly high: number;
+}
+
+/** The ends as cells of a table: null where there is no interval. */
+export function endsOf(interval: Interval | undefined): {
+  readonly low: number | null;
+  readonly high: number | null;
+} {
+  return { low: interval?.low ?? null, high: interval?.high ?? null };
 }
 
 export interface BootstrapOptions {
@@ -251,9 +259,7 @@ export function hierarchicalInterval(
   seed: number,
 ): HierarchicalInterval | undefined {
   if (tasks.length === 0) return undefined;
-  const families = new Map<string, TaskTrials[]>();
-  for (const task of tasks) families.set(task.family, [...(families.get(task.family) ?? []), task]);
-  const grouped = [...families.values()];
+  const grouped = [...groupBy(tasks, (task) => task.family).values()];
   const stream = randomStream(drawing.kind, seed);
   const draws = new Float64Array(drawing.resamples);
   for (let draw = 0; draw < draws.length; draw += 1) {

@@ -59,6 +59,11 @@ describe('a first look at results, by hand', () => {
     });
   });
 
+  it('one judged trial has no spread, however many were not judged', () => {
+    const of = [resultWith('t1', 'no-skill', 0.5), resultWith('t1', 'no-skill', null, 2)];
+    expect(rewardByTaskAndCondition(of).rows[0]).toMatchObject({ runs: 2, unjudged: 1, sd: null });
+  });
+
   it('deltas by task, model and schema', () => {
     const transformed = ['no-skill', 'with-skill'].map((condition) =>
       changed(resultWith('t1', condition, condition === 'no-skill' ? 0 : 1), { schema: 'obfuscated' }),

@@ -42,6 +42,21 @@ describe('cells, by hand', () => {
     ]);
   });
 
+  it('are told apart by each part of their name, not by all of it run together', () => {
+    const named = (task: string, schema: 'native' | 'obfuscated', model: string, condition: string) =>
+      rowWith({ task, schema, model, condition, reward: 1 });
+    const rows = [
+      named('t', 'native', 'ab', 'c'),
+      named('t', 'native', 'a', 'bc'),
+      named('tnative', 'native', 'a', 'c'),
+      named('t', 'native', 'nativea', 'c'),
+    ];
+    expect(cellsOf(rows)).toHaveLength(4);
+    // Task and model of a pair likewise.
+    const arms = [named('t', 'native', 'ab', 'no-skill'), named('ta', 'native', 'b', 'with-skill')];
+    expect(armPairs(arms)).toEqual([]);
+  });
+
   it('summarise judged rewards, and count over all runs', () => {
     const [cell] = cellsOf([
       rowWith({
@@ -156,6 +171,8 @@ describe('cells, by hand', () => {
       { task: 't1', value: 0 },
       { task: 't2', value: 1 },
     ]);
+    // Whatever the order of the pairs.
+    expect(taskValues(armPairs(rows).toReversed()).map(({ task }) => task)).toEqual(['t1', 't2']);
     expect(taskValues(armPairs(rows), (pair) => pair.baseline)).toEqual([
       { task: 't1', value: 0.5 },
       { task: 't2', value: 0 },

@@ -131,9 +131,12 @@ describe('two campaigns side by side, by hand', () => {
       label,
       rows: values.map((reward, index) => run(`t${index}`, 1, reward)),
     });
-    const [row] = compareRuns(side('A', [0, 0, 0]), side('B', [0.25, 0.5, 0.75]), context).tables[
+    const table = compareRuns(side('A', [0, 0, 0]), side('B', [0.25, 0.5, 0.75]), context).tables[
       'compare-summary'
-    ].rows;
+    ];
+    const [row] = table.rows;
+    // One task three times over is 1 of 27 draws at either end, without any spread.
+    expect(contentOf(table)!.printed![1]![5]).toBe('[-inf, inf]');
     // All positive: only the observed signs and their mirror image, 2 of 8.
     expect(row).toMatchObject({ delta: 0.5, better: 3, worse: 0, p: 0.25 });
     expect(Number(row!.studentisedLow)).toBeLessThan(0.5);
@@ -159,6 +162,50 @@ describe('two campaigns side by side, by hand', () => {
       't7 with-skill native m1: only in A',
       't8 with-skill restructured m1: only in B',
     ]);
+  });
+
+  it('compares each condition of a schema with itself, and has no line for one that a side lacks', () => {
+    const conditions = (label: string, reward: number, more: readonly RunRow[]) => ({
+      label,
+      rows: [...armsOf({ t1: [[0.25], [reward]] }, { model: 'm1' }), ...more],
+    });
+    const alone = [run('t1', 1, 1, { condition: 'operational-spec' })];
+    const { tables } = compareRuns(conditions('A', 0.5, alone), conditions('B', 0.75, []), context);
+    expect(tables['compare-summary'].rows.map((row) => [row.arm, row.a, row.b])).toEqual([
+      ['no-skill', 0.25, 0.25],
+      ['with-skill', 0.5, 0.75],
+    ]);
+    expect(tables['compare-by-task'].rows.map((row) => row.arm)).toEqual(['no-skill', 'with-skill']);
+  });
+
+  it('tells models apart by all of their name', () => {
+    const of = (...models: readonly string[]) => ({
+      label: '',
+      rows: models.map((model) => run('t1', 1, 0.5, { model })),
+    });
+    // a and bc are not ab and c.
+    expect(
+      compareRuns(of('a', 'bc'), of('ab', 'c'), context).tables['compare-by-task'].rows[0],
+    ).toMatchObject({
+      runsA: 2,
+      runsB: 2,
+    });
+  });
+
+  it('draws from the stream of the analysis', () => {
+    // More relabellings than are counted: 252 cubed, by model.
+    const many = (label: string, shift: number) => ({
+      label,
+      rows: ['m1', 'm2', 'm3'].flatMap((model) =>
+        [0.1, 0.35, 0.2, 0.6, 0.5].map((reward, index) =>
+          run('t1', index + 1, reward + shift * (index % 3), { model }),
+        ),
+      ),
+    });
+    const pOf = (rng: 'published' | 'modern') =>
+      compareRuns(many('A', 0), many('B', 0.03), { ...context, drawing: resampler({ resamples: 10, rng }) })
+        .tables['compare-by-task'].rows[0]!.p;
+    expect(pOf('published')).not.toBe(pOf('modern'));
   });
 
   it('says when the versions of the benchmark differ', () => {

@@ -1,4 +1,4 @@
-import { percentileInterval, seeds, studentisedInterval } from './bootstrap.js';
+import { endsOf, percentileInterval, seeds, studentisedInterval } from './bootstrap.js';
 import { type ArmPair, cellsOf, improvedCount, pairCells, taskValues } from './cells.js';
 import type { AnalysisContext } from './estimates.js';
 import { byCodePoint, distinct, groupBy, mean, present } from './moments.js';
@@ -92,8 +92,7 @@ function summaryTable(
       a: side((pair) => pair.baseline),
       b: side((pair) => pair.treatment),
       delta: mean(deltas),
-      low: interval?.low ?? null,
-      high: interval?.high ?? null,
+      ...endsOf(interval),
       studentisedLow: studentised?.low ?? null,
       studentisedHigh: studentised?.high ?? null,
       p: signFlipTest(deltas, { rng: context.drawing.kind }).p,

@@ -160,6 +160,13 @@ describe('control tables, by hand', () => {
       ],
     });
     expect(controlSubsets(empty, context)).toBeUndefined();
+    for (const condition of ['with-skill-decoy', 'with-skill-rawsql']) {
+      const one = [...armsOf({ t1: [[0], [1]] }), rowWith({ task: 't1', condition, reward: 1 })];
+      expect(controlSubsets(stratumOf(one), context)!.rows[0]).toMatchObject({
+        inControls: 'yes',
+        inOperationalSpec: '',
+      });
+    }
   });
 
   it('table 13: the subsets of the published campaign are those of the paper, whatever was run', () => {

@@ -1,4 +1,4 @@
-import { type Interval, percentileInterval, seeds, studentInterval } from './bootstrap.js';
+import { endsOf, type Interval, percentileInterval, seeds, studentInterval } from './bootstrap.js';
 import { armPairs, type Cell, cellMean, cellsOf, taskValues } from './cells.js';
 import { rankedDeltas } from './effect-tables.js';
 import type { AnalysisContext } from './estimates.js';
@@ -57,8 +57,7 @@ export function equivalenceBound(values: readonly number[]): number | null {
 function differenceCells(values: readonly number[], interval: Interval | undefined): TableRow {
   return {
     delta: mean(values),
-    low: interval?.low ?? null,
-    high: interval?.high ?? null,
+    ...endsOf(interval),
     equivalenceBound: equivalenceBound(values),
   };
 }

@@ -53,7 +53,7 @@ describe('distributions agree with printed tables', () => {
 });
 
 describe('distributions agree with closed forms', () => {
-  it('gamma: factorials, halves, and the reflection below a half', () => {
+  it('gamma: factorials, halves and small values', () => {
     expect(logGamma(10)).toBeCloseTo(Math.log(362_880), 10);
     expect(logGamma(0.5)).toBeCloseTo(Math.log(Math.PI) / 2, 12);
     // Gamma(1/4) and Gamma(1/10), Abramowitz and Stegun 1964, table 6.1.
@@ -81,17 +81,26 @@ describe('distributions agree with closed forms', () => {
     for (const p of [0.001, 0.2, 0.7, 0.999])
       expect(studentQuantile(p, 1)).toBeCloseTo(Math.tan(Math.PI * (p - 0.5)), 6);
     expect(studentQuantile(0.5, 7)).toBe(0);
+    // No number is no probability: 0 would be read as proof.
+    expect(studentCdf(Number.NaN, 4)).toBeNaN();
   });
 
   it('Fisher F with two and two degrees of freedom', () => {
     for (const f of [0.1, 1, 5, 100]) expect(fisherCdf(f, 2, 2)).toBeCloseTo(f / (1 + f), 12);
-    expect([-1, 0].map((f) => fisherCdf(f, 2, 2))).toEqual([0, 0]);
+    expect([-10, -1, 0].map((f) => fisherCdf(f, 2, 2))).toEqual([0, 0, 0]);
     for (const p of [0.025, 0.5, 0.975]) expect(fisherQuantile(p, 2, 2)).toBeCloseTo(p / (1 - p), 9);
     // F(0.975; 2, 1) = (1 / (1 - p)^2 - 1) / 2 = 799.5.
     expect(fisherQuantile(0.975, 2, 1)).toBeCloseTo(799.5, 6);
   });
 
   it('normal: far tails, symmetry and the ends', () => {
+    // Half of the complementary error function of z / sqrt(2).
+    for (const [z, tail] of [
+      [7.2, 3.0106279811174455e-13],
+      [8, 6.220960574271819e-16],
+      [10, 7.619853024160593e-24],
+    ] as const)
+      expect(Math.abs(normalCdf(-z) / tail - 1)).toBeLessThan(1e-7);
     // Abramowitz and Stegun 1964, table 26.2: -log10 of the tails at 5, 10 and 20 is 6.54265, 23.11805 and 88.56010.
     for (const [z, digits] of [
       [5, 6.54265],

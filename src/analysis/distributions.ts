@@ -4,7 +4,6 @@ export function logGamma(x: number): number {
     0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
     12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
   ];
-  if (x < 0.5) return Math.log(Math.PI / Math.abs(Math.sin(Math.PI * x))) - logGamma(1 - x);
   const shifted = x - 1;
   const base = shifted + 7.5;
   let series = coefficients[0]!;
@@ -15,7 +14,6 @@ export function logGamma(x: number): number {
 /** Regularised incomplete beta function I_x(a, b), by its continued fraction (NIST DLMF 8.17.22). */
 export function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
-  if (x >= 1) return 1;
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);
   const front = Math.exp(a * Math.log(x) + b * Math.log1p(-x) + logGamma(a + b) - logGamma(a) - logGamma(b));
   const away = (value: number): number => (Math.abs(value) < 1e-300 ? 1e-300 : value);
@@ -73,7 +71,6 @@ function polynomial(x: number, coefficients: readonly number[]): number {
 
 /** Distribution function of Student's t. */
 export function studentCdf(t: number, degrees: number): number {
-  if (!Number.isFinite(t)) return t > 0 ? 1 : 0;
   const tail = 0.5 * incompleteBeta(degrees / (degrees + t * t), degrees / 2, 0.5);
   return t > 0 ? 1 - tail : tail;
 }

@@ -1,4 +1,10 @@
-import { familyBalancedInterval, familyClusterInterval, percentileInterval, seeds } from './bootstrap.js';
+import {
+  endsOf,
+  familyBalancedInterval,
+  familyClusterInterval,
+  percentileInterval,
+  seeds,
+} from './bootstrap.js';
 import { type ArmPair, armPairs, improvedCount, type TaskValue, taskValues } from './cells.js';
 import {
   type AnalysisContext,
@@ -26,8 +32,7 @@ export function effectCells(effect: Effect): TableRow {
     noSkill: effect.baseline,
     withSkill: effect.treatment,
     delta: effect.delta,
-    low: effect.interval?.low ?? null,
-    high: effect.interval?.high ?? null,
+    ...endsOf(effect.interval),
     improvedTasks: effect.improved,
     tasks: effect.tasks,
   };
@@ -145,8 +150,7 @@ export function modeSplit(stratum: Stratum, context: AnalysisContext): Table | u
           mode,
           tasks: values.length,
           delta: mean(values),
-          low: interval?.low ?? null,
-          high: interval?.high ?? null,
+          ...endsOf(interval),
           positiveTasks: improvedCount(values),
         },
       ];
@@ -185,8 +189,7 @@ export function clusterSensitivity(stratum: Stratum, context: AnalysisContext): 
     units,
     unit,
     delta,
-    low: interval?.low ?? null,
-    high: interval?.high ?? null,
+    ...endsOf(interval),
   });
   return {
     title: 'The headline under bootstraps over tasks and over families',

@@ -1,4 +1,4 @@
-import { percentileInterval, seeds } from './bootstrap.js';
+import { endsOf, percentileInterval, seeds } from './bootstrap.js';
 import { armPairs, cellsOf, improvedCount, taskValues } from './cells.js';
 import type { AnalysisContext } from './estimates.js';
 import { distinct, groupBy, mean, present, total } from './moments.js';
@@ -48,8 +48,7 @@ export function harnessSubsets(stratum: Stratum, context: AnalysisContext): Tabl
         tasks: values.length,
         runs: rows.length,
         delta: mean(values),
-        low: interval?.low ?? null,
-        high: interval?.high ?? null,
+        ...endsOf(interval),
         positiveTasks: improvedCount(values),
         strictNoSkill: strict('no-skill'),
         strictWithSkill: strict('with-skill'),

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { randomStream, resampler } from './random-stream.js';
+import { numericSeed, randomStream, resampler } from './random-stream.js';
 
 const take = (count: number, next: () => number): readonly number[] => Array.from({ length: count }, next);
 
@@ -47,6 +48,49 @@ describe('the published stream', () => {
 });
 
 describe('the modern stream', () => {
+  it('gives the words of xoshiro128** for the state that its seed hashes to', () => {
+    // Blackman and Vigna 2018, in whole numbers of any size: the state is the first 128 bits of the hash.
+    const bytes = createHash('sha256').update('m4bench-resampling:5').digest();
+    const state = [0, 4, 8, 12].map((at) => BigInt(bytes.readUInt32LE(at)));
+    const word = (value: bigint): bigint => BigInt.asUintN(32, value);
+    const rotated = (value: bigint, by: bigint): bigint => word((value << by) | (value >> (32n - by)));
+    const next = (): number => {
+      const [a, b, c, d] = state as [bigint, bigint, bigint, bigint];
+      const result = word(rotated(word(b * 5n), 7n) * 9n);
+      const [c2, d2] = [c ^ a, d ^ b];
+      state.splice(0, 4, a ^ d2, b ^ c2, c2 ^ word(b << 9n), rotated(d2, 11n));
+      return Number(result);
+    };
+    const stream = randomStream('modern', 5);
+    expect(take(200, stream.uint32)).toEqual(take(200, next));
+  });
+
+  it('keeps the high word of a product, and draws again where a low word would favour small values', () => {
+    // Whole numbers of any size; 2^32 leaves 1,167,296 over 1,400,000, so that about 1 word in 3,700 is drawn again.
+    for (const bound of [1, 3, 28, 1_400_000]) {
+      const words = randomStream('modern', 11);
+      let again = 0;
+      const exact = (): number => {
+        for (;;) {
+          const product = BigInt(words.uint32()) * BigInt(bound);
+          if (product % 2n ** 32n >= 2n ** 32n % BigInt(bound)) return Number(product >> 32n);
+          again += 1;
+        }
+      };
+      const stream = randomStream('modern', 11);
+      const count = bound > 1000 ? 20_000 : 500;
+      // Compared as one text: a difference in a long list takes long to print.
+      expect(take(count, () => stream.below(bound)).join() === take(count, exact).join()).toBe(true);
+      if (bound > 1000) expect(again).toBeGreaterThan(0);
+    }
+  });
+
+  it('has the first 32 bits of its hash as the number of a text', () => {
+    expect(numericSeed(7)).toBe(7);
+    // SHA-256 of `abc` begins with ba7816bf (FIPS 180-4).
+    expect(numericSeed('abc')).toBe(0xba7816bf);
+  });
+
   it('is the same for equal seeds and another for other seeds', () => {
     const words = (seed: number): readonly number[] => take(20, randomStream('modern', seed).uint32);
     expect(words(1)).toEqual(words(1));

@@ -10,7 +10,7 @@ export type RandomKind = 'published' | 'modern';
 export interface RandomStream {
   /** Uniform in [0, 2^32). */
   uint32(): number;
-  /** Uniform whole number in [0, bound), bound from 1 to 2^31. */
+  /** Uniform whole number in [0, bound), bound from 1 to 2^21: a word times the bound stays below 2^53. */
   below(bound: number): number;
 }
 

@@ -74,6 +74,11 @@ describe('bootstraps over draws written by hand', () => {
     expect(interval.bias).toBeCloseTo(-0.828464, 5);
     expect(interval.acceleration).toBeCloseTo(-210 / 27 / (6 * (78 / 9) ** 1.5), 12);
     expect([interval.low, interval.high]).toEqual([0, 16]);
+    // Drawn in this order, 1 and 15: neither reversed nor shifted into one another.
+    expect(bcaInterval([0, 1, 2], drawn([0, 0, 1], [1, 2, 0]), 0, statistic)).toMatchObject({
+      low: 1,
+      high: 15,
+    });
   });
 
   it('BCa of the mean counts ties as half, and its bias stays finite', () => {
@@ -109,6 +114,9 @@ describe('bootstraps over draws written by hand', () => {
     expect(bcaInterval([0, 0], drawn([0, 1]), 0)).toEqual({ low: 0, high: 0, bias: 0, acceleration: 0 });
     expect(bcaInterval([-1, 1], drawn([0, 0], [1, 1]), 0)).toMatchObject({ low: -1, high: 1 });
     expect(bcaInterval([1, 1.001], drawn([0, 0], [1, 1]), 0)).toMatchObject({ low: 1, high: 1.001 });
+    // However small, and next to zero.
+    expect(bcaInterval([1e-13, 3e-13], drawn([0, 0], [1, 1]), 0)).toMatchObject({ low: 1e-13, high: 3e-13 });
+    expect(bcaInterval([0, 1e-13], drawn([0, 0], [1, 1]), 0)).toMatchObject({ low: 0, high: 1e-13 });
   });
 
   it('studentised: quantiles of shift over standard error, infinite without spread', () => {
@@ -155,7 +163,10 @@ describe('bootstraps over draws written by hand', () => {
       models: [{ baseline, treatment }],
     });
     const drawing = resampler({ resamples: 20_000 });
-    const four = [0, 0.25, 0.5, 1].map((gain, index) => task(`t${index}`, `f${index}`, [0.5], [0.5 + gain]));
+    // From different starts: only the gains matter.
+    const four = [0, 0.25, 0.5, 1].map((gain, index) =>
+      task(`t${index}`, `f${index}`, [index / 4], [index / 4 + gain]),
+    );
     const independent = hierarchicalInterval(four, drawing, 1)!;
     // The variance of the variance of 20,000 draws is about 1 %.
     expect(Math.abs(independent.effectiveTasks / 4 - 1)).toBeLessThan(0.05);

@@ -96,6 +96,42 @@ describe('the mixed model', () => {
   it('has no answer with one observation per group', () => {
     expect(fitRandomIntercept({ y: [1, 2, 3], x: [[1], [1], [1]], group: ['a', 'b', 'c'] })).toBeUndefined();
   });
+
+  it('has no answer for one group, one degree of freedom, or no spread within groups', () => {
+    const ones = (count: number) => Array.from({ length: count }, () => [1]);
+    expect(fitRandomIntercept({ y: [1, 2, 4], x: ones(3), group: ['a', 'a', 'a'] })).toBeUndefined();
+    expect(fitRandomIntercept({ y: [1, 2], x: ones(2), group: ['a', 'a'] })).toBeUndefined();
+    const two = [
+      [1, 0],
+      [1, 1],
+      [1, 0],
+    ];
+    expect(fitRandomIntercept({ y: [1, 2, 4], x: two, group: ['a', 'a', 'b'] })).toBeUndefined();
+    expect(fitRandomIntercept({ y: [1, 1, 5, 5], x: ones(4), group: ['a', 'a', 'b', 'b'] })).toBeUndefined();
+    expect(fitRandomIntercept({ y: [], x: [], group: [] })).toBeUndefined();
+    // Two degrees of freedom and one group with two observations are enough.
+    expect(fitRandomIntercept({ y: [1, 2, 4], x: ones(3), group: ['a', 'a', 'b'] })).toBeDefined();
+  });
+
+  it('has no spread between groups whose means are alike: then it is the plain mean', () => {
+    // Mean 2, squares 4 over 3 degrees of freedom; -2 log likelihood 3 (1 + log 2 pi + log 4/3) + log 4.
+    const fit = fitRandomIntercept({
+      y: [1, 3, 1, 3],
+      x: [[1], [1], [1], [1]],
+      group: ['a', 'a', 'b', 'b'],
+    })!;
+    expect(fit.groupDeviation).toBe(0);
+    expect(fit.residualDeviation).toBeCloseTo(Math.sqrt(4 / 3), 12);
+    expect(fit.coefficients[0]).toBeCloseTo(2, 12);
+    expect(fit.criterion).toBeCloseTo(3 * (1 + Math.log(2 * Math.PI) + Math.log(4 / 3)) + Math.log(4), 12);
+  });
+
+  it('refuses a design whose columns say the same', () => {
+    const twice = Array.from({ length: 6 }, () => [1, 1]);
+    expect(() =>
+      fitRandomIntercept({ y: [1, 2, 4, 3, 5, 9], x: twice, group: ['a', 'a', 'b', 'b', 'c', 'c'] }),
+    ).toThrow('The design of the mixed model does not have full column rank.');
+  });
 });
 
 function gaussJordan(matrix: readonly (readonly number[])[]) {

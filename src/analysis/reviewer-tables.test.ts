@@ -157,16 +157,21 @@ describe('the same tables to the cell', () => {
     expect(headlineIntervals(empty, context)).toBeUndefined();
   });
 
-  it('a small p is printed with its power of ten, a sampled one with its draws', () => {
-    const tasks = (count: number) =>
-      stratumOf(
-        armsOf(
-          Object.fromEntries(Array.from({ length: count }, (_, index) => [`t${index}`, [[0], [1]]] as const)),
-        ),
-      );
-    // All signs alike: 2 of 2^16 patterns.
-    expect(headlineIntervals(tasks(16), context)!.notes![0]).toMatch(/: p = 3\.1e-5 \(exact\)\.$/);
-    expect(headlineIntervals(tasks(17), context)!.notes![0]).toMatch(/: p = \d\.\de-5 \(200,000 draws\)\.$/);
+  const alike = (count: number) =>
+    stratumOf(
+      armsOf(
+        Object.fromEntries(Array.from({ length: count }, (_, index) => [`t${index}`, [[0], [1]]] as const)),
+      ),
+    );
+
+  it('a small p is printed with its power of ten', () => {
+    // All signs alike: 2 of 2^14 and of 2^15 patterns.
+    expect(headlineIntervals(alike(14), context)!.notes![0]).toMatch(/: p = 0\.0001 \(exact\)\.$/);
+    expect(headlineIntervals(alike(15), context)!.notes![0]).toMatch(/: p = 6\.1e-5 \(exact\)\.$/);
+  });
+
+  it('a sampled p is printed with its draws', () => {
+    expect(headlineIntervals(alike(17), context)!.notes![0]).toMatch(/: p = \d\.\de-5 \(200,000 draws\)\.$/);
   });
 
   it('task tests with their verdicts', () => {
@@ -394,13 +399,16 @@ describe('the same tables to the cell', () => {
         [2, 8, 15, 28, 50].map((tasks) => `${tasks} tasks x ${trials} trials`),
       ),
     );
-    for (const [, tasks, trials, deviation, at80, at90, power, needed] of content.rows as number[][]) {
+    for (const [, , trials, deviation] of content.rows as number[][])
       expect(deviation).toBeCloseTo(Math.sqrt(task + trial / trials!), 12);
+    // One plan and the next of a smaller deviation: the rest differs by these two alone.
+    for (const [, tasks, , deviation, at80, at90, power] of [
+      content.rows[1],
+      content.rows[6],
+    ] as number[][]) {
       expect(testPower(at80!, deviation!, tasks!)).toBeCloseTo(0.8, 5);
       expect(testPower(at90!, deviation!, tasks!)).toBeCloseTo(0.9, 5);
       expect(power).toBeCloseTo(testPower(0.0625, deviation!, tasks!), 12);
-      expect(testPower(0.0625, deviation!, needed!)).toBeGreaterThanOrEqual(0.8);
-      expect(testPower(0.0625, deviation!, needed! - 1)).toBeLessThan(0.8);
     }
     expect(content.printed![0]).toEqual([
       'Plan',
@@ -422,10 +430,36 @@ describe('the same tables to the cell', () => {
         (0.0625).toFixed(3),
       ),
     ]);
-    // No delta observed: no number of tasks finds it.
-    const nothing = powerTable(stratumOf(armsOf({ t1: [[0], [0.5]], t2: [[0.5], [0]] })), context)!;
-    expect(nothing.rows[0]).toMatchObject({ tasksNeeded: null });
+    const at = content.rows[0] as number[];
+    expect(testPower(0.0625, at[3]!, at[7]!)).toBeGreaterThanOrEqual(0.8);
+    expect(testPower(0.0625, at[3]!, at[7]! - 1)).toBeLessThan(0.8);
     expect(powerTable(stratumOf(armsOf({ t1: [[0], [1]] })), context)).toBeUndefined();
+  });
+
+  it('reliability: k is what every cell of the arm has, models and schemas apart', () => {
+    const cell = (task: string, count: number, model = 'm') =>
+      Array.from({ length: count }, (_, index) =>
+        rowWith({ task, model, trial: index + 1, reward: index / 4 }),
+      );
+    const table = trialReliability(stratumOf([...cell('t1', 3), ...cell('t2', 2), ...cell('t1', 4, 'n')]))!;
+    expect(table.rows.map((row) => [row.arm, row.cells, row.trials])).toEqual([
+      ['no-skill / m', 2, 2],
+      ['no-skill / n', 1, 4],
+    ]);
+  });
+
+  it('mixed effects need two models, and models that do not differ by the same in every task', () => {
+    const pair = (gain: number) =>
+      armsOf({ t1: [[0], [0.25 + gain]], t2: [[0], [0.75 + gain]] }, { model: `m${gain}` });
+    expect(mixedEffects(stratumOf([...pair(0), ...pair(0.125)]))).toBeUndefined();
+    expect(mixedEffects(stratumOf(pair(0)))).toBeUndefined();
+  });
+
+  it('power: plans by their number of tasks, and none that finds a delta of 0', () => {
+    const nine = Array.from({ length: 9 }, (_, index) => [`t${index}`, [[0.5], [index / 8]]] as const);
+    const rows = powerTable(stratumOf(armsOf(Object.fromEntries(nine))), context)!.rows;
+    expect(rows.slice(0, 5).map((row) => row.tasks)).toEqual([8, 9, 15, 28, 50]);
+    expect(new Set(rows.map((row) => row.tasksNeeded))).toEqual(new Set([null]));
   });
 
   it('ranks on the tasks that every agent has been judged on', () => {

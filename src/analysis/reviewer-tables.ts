@@ -1,5 +1,6 @@
 import {
   bcaInterval,
+  endsOf,
   familyClusterInterval,
   hierarchicalInterval,
   type Interval,
@@ -43,8 +44,7 @@ export function headlineIntervals(stratum: Stratum, context: AnalysisContext): T
     method,
     units,
     delta: mean(deltas),
-    low: interval?.low ?? null,
-    high: interval?.high ?? null,
+    ...endsOf(interval),
   });
   return {
     title: 'The headline under different 95 % intervals',
@@ -217,8 +217,7 @@ export function trialReliability(stratum: Stratum): Table | undefined {
       trials: k,
       sdWithin: Math.sqrt(mean(rewards.map((values) => standardDeviation(values) ** 2))),
       icc: icc?.single ?? null,
-      low: icc?.low ?? null,
-      high: icc?.high ?? null,
+      ...endsOf(icc),
       iccMean: icc?.average ?? null,
       ...Object.fromEntries(
         passes.flatMap(([name, passed]) => [

@@ -218,6 +218,20 @@ describe('rows', () => {
     );
   });
 
+  it('stand in strata by agent, effort, protocol, version and edition, whatever their order', () => {
+    const fields = ['agent', 'effort', 'protocol', 'benchmarkVersion', 'edition'] as const;
+    for (const field of fields) {
+      const rows = ['b', 'a'].map((value) => rowWith({ reward: 1, [field]: value }));
+      expect(strataOf(rows).map((stratum) => stratum.label)).toEqual(['campaign / a', 'campaign / b']);
+    }
+    // Names are not run together: ab and c are not a and bc.
+    const names = [
+      rowWith({ reward: 1, agent: 'ab', effort: 'c' }),
+      rowWith({ reward: 1, agent: 'a', effort: 'bc' }),
+    ];
+    expect(strataOf(names)).toHaveLength(2);
+  });
+
   it('of the two native arms are what the headline compares', () => {
     const rows = [
       rowWith({ reward: 1 }),

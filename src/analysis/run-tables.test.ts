@@ -273,7 +273,12 @@ describe('tables of runs and cells, by hand', () => {
     const strict = rows.map((row) => ({ ...row, failedChecks: row.reward === 1 ? 0 : 1 }));
     const lost = rowWith({ task: 't9', condition: 'with-skill', reward: null });
     const alone = rowWith({ model: 'model-b', reward: null });
-    expect(contentOf(rewardByArm([...strict, lost, alone]))).toEqual({
+    // One judged trial has no spread, however many were not judged.
+    const single = ['with-skill', 'no-skill'].map((task) =>
+      rowWith({ task, model: 'model-c', reward: null }),
+    );
+    const judged = rowWith({ model: 'model-c', trial: 2, reward: 0.5 });
+    expect(contentOf(rewardByArm([...strict, lost, alone, ...single, judged]))).toEqual({
       title: 'Mean reward over runs by model, condition and schema',
       columns: ['model', 'condition', 'schema', 'runs', 'unjudged', 'reward', 'sd', 'strictPasses'],
       rows: [
@@ -282,6 +287,7 @@ describe('tables of runs and cells, by hand', () => {
         // 0.5, 1, 0.25, 0.25: mean 0.5, squares (0.25 + 2 x 0.0625)/3 = 0.125.
         ['model-a', 'with-skill', 'native', 5, 1, 0.5, Math.sqrt(0.125), 1],
         ['model-b', 'no-skill', 'native', 1, 1, null, null, 0],
+        ['model-c', 'no-skill', 'native', 3, 2, 0.5, null, 0],
       ],
     });
     expect(rewardByArm([])).toBeUndefined();

@@ -1,4 +1,4 @@
-import { type Interval, percentileInterval, percentilesOf, seeds } from './bootstrap.js';
+import { endsOf, type Interval, percentileInterval, percentilesOf, seeds } from './bootstrap.js';
 import {
   cellsOf,
   conditionTaskMeans,
@@ -197,8 +197,7 @@ export function schemaGeneralisationTable(
         noSkill: effect.noSkill,
         withSkill: effect.withSkill,
         delta: effect.delta,
-        low: effect.interval?.low ?? null,
-        high: effect.interval?.high ?? null,
+        ...endsOf(effect.interval),
         positiveTasks: effect.positive ?? null,
         ratio: effect.ratio ?? null,
         ratioLow: effect.ratioInterval?.low ?? null,

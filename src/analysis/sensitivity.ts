@@ -1,4 +1,4 @@
-import { type Interval, percentilesOf, seeds } from './bootstrap.js';
+import { endsOf, type Interval, percentilesOf, seeds } from './bootstrap.js';
 import { armPairs, improvedCount, type Metric, taskValues } from './cells.js';
 import { type AnalysisContext, type Effect, taskBalancedEffect } from './estimates.js';
 import { byCodePoint, groupBy, mean, present } from './moments.js';
@@ -117,8 +117,7 @@ function effectRow(alternative: Alternative, effect: Effect): TableRow {
     noSkill: effect.baseline,
     withSkill: effect.treatment,
     estimate: effect.delta,
-    low: effect.interval?.low ?? null,
-    high: effect.interval?.high ?? null,
+    ...endsOf(effect.interval),
     improvedTasks: effect.improved,
     tasks: effect.tasks,
     changedRuns: alternative.changed,
@@ -202,8 +201,7 @@ function ratioRows(
         noSkill: effect.noSkill,
         withSkill: effect.withSkill,
         estimate: effect.ratio ?? null,
-        low: effect.ratioInterval?.low ?? null,
-        high: effect.ratioInterval?.high ?? null,
+        ...endsOf(effect.ratioInterval),
         improvedTasks: effect.positive ?? null,
         tasks: effect.tasks,
         changedRuns:

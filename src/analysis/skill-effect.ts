@@ -1,5 +1,5 @@
 import type { RunResult } from '../runs/result.js';
-import { seeds } from './bootstrap.js';
+import { endsOf, seeds } from './bootstrap.js';
 import { armPairs, cellsOf, summaryOf } from './cells.js';
 import { taskBalancedEffect } from './estimates.js';
 import { distinct, present } from './moments.js';
@@ -140,8 +140,7 @@ export function skillEffect(
             noSkill: effect.baseline,
             withSkill: effect.treatment,
             delta: effect.delta,
-            low: effect.interval?.low ?? null,
-            high: effect.interval?.high ?? null,
+            ...endsOf(effect.interval),
             positiveTasks: effect.improved,
           },
         ];
