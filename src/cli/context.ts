@@ -37,6 +37,9 @@ export function homeFrom(options: GlobalOptions, environment: NodeJS.ProcessEnv 
   return homeAt(options.home ?? environment.M4BENCH_HOME ?? join(process.cwd(), '.m4bench'));
 }
 
+/** A terminal that lines can be drawn on again; one of no width (a pipe that calls itself a terminal) is none. */
+const isDrawable = (stream: NodeJS.WriteStream): boolean => stream.isTTY === true && stream.columns > 0;
+
 /** Progress for people: a spinner on a terminal, plain lines elsewhere, always on standard error. */
 function progressFor(options: GlobalOptions): Progress {
   if (options.quiet)
@@ -44,7 +47,7 @@ function progressFor(options: GlobalOptions): Progress {
       ...silentProgress,
       warn: (text) => process.stderr.write(`warning: ${cleanForTerminal(text)}\n`),
     };
-  if (!process.stderr.isTTY) {
+  if (!isDrawable(process.stderr)) {
     return {
       update: () => {},
       done: (text) => process.stderr.write(`${cleanForTerminal(text)}\n`),
@@ -83,7 +86,7 @@ export function contextOf(command: Command): CliContext {
     content: { extraFolders: options.tasks ?? [] },
     wantsJson,
     progress: progressFor(options),
-    isLive: process.stderr.isTTY === true && options.quiet !== true,
+    isLive: isDrawable(process.stderr) && options.quiet !== true,
     signal: abort.signal,
     say: (text) => {
       if (!wantsJson) process.stdout.write(`${text}\n`);

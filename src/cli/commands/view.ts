@@ -12,7 +12,7 @@ export function viewCommand(): Command {
     .option('--port <n>', 'port to listen on; 0 takes any free one', wholeNumber('--port', 0), 0)
     .addHelpText(
       'after',
-      '\nThe address that is printed holds a token; nobody gets in without it. Pages show rows of patients, so think before you choose another --host than this machine.\n\nExample:\n  m4bench view --home .m4bench',
+      '\nThe address that is printed holds a token; nobody gets in without it. Pages show rows of patients, and the connection is plain HTTP: beyond this machine carry the port through SSH (docs/report.md) instead of choosing another --host.\n\nExample:\n  m4bench view --home .m4bench',
     )
     .action(async (options: { host: string; port: number }, command: Command) => {
       const context = contextOf(command);
