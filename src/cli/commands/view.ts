@@ -22,6 +22,11 @@ export function viewCommand(): Command {
         host: options.host,
         port: options.port,
       });
+      if (!['127.0.0.1', '::1', 'localhost'].includes(options.host)) {
+        context.progress.warn(
+          `${options.host} is more than this machine, and the connection is plain HTTP: who can read the network sees the pages`,
+        );
+      }
       context.say(`Open ${viewer.address}\nCtrl-C ends the viewer.`);
       context.json({ address: viewer.address, port: viewer.port });
       await new Promise<void>((resolve) => {
