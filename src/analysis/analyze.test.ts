@@ -334,6 +334,12 @@ describe('the catalogue of tables', () => {
       ['m4bench-1 / full', 'm1 (campaign / full)', 1],
       ['m4bench-1 / full', 'm2 (campaign / full)', 2],
     ]);
+    expect(worldsOf([...agents({}, [0, 1]), ...agents({ auth: 'login' }, [1, 0])])).toEqual([
+      ['m4bench-1 / demo', 'm2 (campaign / key)', 1],
+      ['m4bench-1 / demo', 'm1 (campaign / key)', 2],
+      ['m4bench-1 / demo / login', 'm1 (campaign / login)', 1],
+      ['m4bench-1 / demo / login', 'm2 (campaign / login)', 2],
+    ]);
     expect(worldsOf([...agents({}, [0, 1]), ...agents({ benchmarkVersion: '2.0.0' }, [1, 0])])).toEqual([
       ['m4bench-1 / 1.0.0 / demo', 'm2 (campaign / 1.0.0)', 1],
       ['m4bench-1 / 1.0.0 / demo', 'm1 (campaign / 1.0.0)', 2],

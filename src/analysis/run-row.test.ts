@@ -143,6 +143,12 @@ describe('the row of a result', () => {
     expect(row).not.toHaveProperty('firstAttempt');
   });
 
+  it('says when the CLI signed in by itself', () => {
+    const cell = { ...result.cell, auth: 'login' as const };
+    expect(rowOfResult({ ...result, cell }).auth).toBe('login');
+    expect(rowOfResult(result)).not.toHaveProperty('auth');
+  });
+
   it('names a model that was left to the agent, the sandbox without isolation, and the skill that was not opened', () => {
     const cell = { ...result.cell, model: null };
     expect(rowOfResult({ ...result, cell }).model).toBe('default');
@@ -209,6 +215,7 @@ describe('rows', () => {
           campaign: 'campaign',
           agent: 'agent-a',
           effort: 'medium',
+          auth: 'key',
           protocol: 'm4bench-1',
           benchmarkVersion: '1.0.0',
           edition: 'demo',
