@@ -190,11 +190,7 @@ async function scoreOutput(
   output: TableSource,
   scales: ReadonlyMap<string, number>,
 ): Promise<Score> {
-  const truthColumn = (name: string) => {
-    const column = truth.columns.get(name);
-    if (column === undefined) throw new Refusal('reference-invalid', `The reference lacks column ${name}.`);
-    return column;
-  };
+  const truthColumn = (name: string) => truth.columns.get(name) as TruthColumn;
   const keyCells = contract.keyColumns.map((name) => output.columns.get(name) as SourceColumn);
   const plans = await planKeys(session, contract.keyColumns.map(truthColumn), output, keyCells);
   const names = [...new Set([...contract.scoredColumns, ...scales.keys()])];

@@ -230,6 +230,36 @@ describe('an evaluation', () => {
     expect(await tables()).toBe(before);
   });
 
+  it('that fails tells the kind of error, and nothing that the engine quotes', async () => {
+    const failing = (message: string) =>
+      new Proxy(fixture.session, {
+        get: (session, name) => {
+          if (name === 'rows') {
+            return (sql: string) =>
+              sql.includes('full join') ? Promise.reject(new Error(message)) : session.rows(sql);
+          }
+          const value: unknown = Reflect.get(session, name);
+          return typeof value === 'function' ? value.bind(session) : value;
+        },
+      });
+    const failed = (message: string) => judge(truthPath, { request: { session: failing(message) } });
+    expect(await failed('Conversion Error: Could not convert string "secret" to INT32')).toMatchObject({
+      errorKind: 'evaluator-failed',
+      error: 'The output could not be scored: Conversion Error.',
+      truthRows: 2,
+      missingKeys: 2,
+      nmae: { value: 1, columns: 1, coverage: 0 },
+    });
+    expect((await failed('secret')).error).toBe('The output could not be scored: unexpected error.');
+    for (const message of ['IO Error: No space left on device', 'Out of Memory Error: could not allocate']) {
+      expect(await failed(message)).toMatchObject({
+        errorKind: 'limit-exceeded',
+        error: 'Scoring the output needs more memory or disk than it may use.',
+      });
+    }
+    expect((await failed('An IO Error')).errorKind).toBe('evaluator-failed');
+  });
+
   it('opens a session of its own when it is given none', async () => {
     const request = {
       task: {
@@ -274,7 +304,7 @@ describe('Parquet outputs', () => {
 
   it('are scored as if they had been written as CSV', async () => {
     const path = await write('select * from (values (1::bigint, 4::double), (2, 5)) t(k, v)');
-    expect(await judge(path)).toMatchObject({ reward: 1, errorKind: null, outputRows: 2 });
+    expect(await judge(path)).toMatchObject({ reward: 1, errorKind: null, outputRows: 2, strictPass: true });
   });
 
   it('of odd types get a verdict', async () => {
@@ -301,7 +331,10 @@ describe('Parquet outputs', () => {
     await handle.close();
     expect((await judge(path)).errorKind).toMatch(/^output-unreadable$|^evaluator-failed$/);
     await writeFile(path, 'PAR1 no PAR1');
-    expect((await judge(path)).errorKind).toBe('output-unreadable');
+    expect(await judge(path)).toMatchObject({
+      errorKind: 'output-unreadable',
+      error: 'The output is not a readable Parquet file.',
+    });
   });
 
   it('with too many rows are not read', async () => {

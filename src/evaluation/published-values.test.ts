@@ -238,6 +238,7 @@ describe('what a column cannot be compared with', () => {
     expect(await reasonOf(two, 'k,v,v_truth\n1,4,4\n')).toBe(
       "The output has a column v_truth, which the published join takes for the reference's v.",
     );
+    expect(await reasonOf(two, 'k,v,v_truth\n,4,4\n')).toMatch(/^Key column k has 1 cells/);
   });
 
   it('in one column fails all of them', async () => {

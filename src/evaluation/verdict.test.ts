@@ -90,7 +90,12 @@ describe('the reference', () => {
   it('must exist', async () => {
     const path = await fixture.write('output.csv', truth);
     const { evaluation } = await fixture.evaluateFiles({}, `${path}.absent`, path);
-    expect(evaluation).toMatchObject({ errorKind: 'reference-missing', matchRates: {}, reward: 0 });
+    expect(evaluation).toMatchObject({
+      errorKind: 'reference-missing',
+      error: 'The reference file does not exist.',
+      matchRates: {},
+      reward: 0,
+    });
   });
 
   it('must have the needed columns', async () => {
@@ -99,6 +104,8 @@ describe('the reference', () => {
       errorKind: 'reference-invalid',
       error: 'The reference lacks column v.',
     });
+    const values = { values: ['v', 'w'], truth: csv(['k', 'x'], [[1, 2]]), output: truth };
+    expect((await fixture.evaluate(values)).evaluation.error).toBe('The reference lacks column v, w.');
   });
 
   it('must not repeat keys, sorted or not', async () => {
@@ -163,6 +170,7 @@ describe('the reference', () => {
     expect(evaluation.errorKind).toBe('reference-invalid');
     expect(evaluation.error).toMatch(/^The reference cannot be read\. [A-Z][A-Za-z ]+Error\.$/);
     const through = await fixture.evaluateFiles({}, `${path}/x.csv`, path);
+    expect(through.evaluation.errorKind).toBe('reference-invalid');
     expect(through.evaluation.error).toMatch(/^The reference cannot be opened: ENOTDIR.*\.$/);
   });
 
