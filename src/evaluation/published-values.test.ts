@@ -290,9 +290,9 @@ describe('measured cases: labels', () => {
     },
     {
       name: 'text truth against integers with a missing row, which print as decimals',
-      truth: keyed([1, 'a'], [2, 2], [3, '3.0'], [4, 'b']),
-      output: keyed([1, 1], [2, 2], [3, 3]),
-      expected: '1/4',
+      truth: keyed([1, 'a'], [2, 2], [3, '3.0'], [4, '4.0'], [5, 'b']),
+      output: keyed([1, 1], [2, 2], [3, 3], [4, '04']),
+      expected: '2/5',
     },
     {
       name: 'text truth against wide integers',
@@ -302,9 +302,15 @@ describe('measured cases: labels', () => {
     },
     {
       name: 'text truth against booleans, which print as words',
-      truth: keyed([1, 'True'], [2, 'false'], [3, 'c']),
-      output: keyed([1, 'true'], [2, 'false'], [3, null]),
-      expected: '1/3',
+      truth: keyed([1, 'True'], [2, 'False'], [3, 'c']),
+      output: keyed([1, 'true'], [2, 'FALSE'], [3, null]),
+      expected: '2/3',
+    },
+    {
+      name: 'text truth against decimals, which print in their shortest form',
+      truth: keyed([1, 'a'], [2, '2.5'], [3, '1e-07']),
+      output: keyed([1, 1], [2, '2.50'], [3, '0.0000001']),
+      expected: '2/3',
     },
     {
       name: 'text truth against numbers and a word',

@@ -20,6 +20,7 @@ export type PublishedReading =
   | {
       readonly kind: 'text';
       readonly type: ReadType;
+      /** Matters to integers only, which then print as decimals. */
       readonly hasMissingRows: boolean;
       /** The date-time reading that failed for some cell and made the column text. */
       readonly tried?: TimeReading;

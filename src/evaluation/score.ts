@@ -243,11 +243,11 @@ async function nextReading(
       const { type } = await facts();
       if (type === 'integer') return { kind: 'integer' };
       if (type === 'boolean') {
-        // Without any null among the pairs, both sides are of boolean type.
-        const isClash = truth.type === 'boolean' && truth.nulls === 0 && counts.unread === truth.rows;
+        // With a value on both sides of every reference row, both sides are of boolean type.
+        const isClash = truth.type === 'boolean' && counts.unread === truth.rows;
         return isClash ? { error: booleanError(truth.name) } : { kind: 'boolean' };
       }
-      return counts.unread === 0 ? null : { kind: 'text', type, hasMissingRows: missingRows > 0 };
+      return counts.unread === 0 ? null : { kind: 'text', type, hasMissingRows: false };
     }
     case 'instant': {
       // Nothing to read is zone-less to the published reader, and so are numbers.
@@ -262,7 +262,7 @@ async function nextReading(
       if (counts.unread > 0) {
         const { type } = await facts();
         if (type === 'integer' || type === 'double') return zoneless ?? { kind: 'never' };
-        return { kind: 'text', type, hasMissingRows: missingRows > 0, tried: reading.reading };
+        return { kind: 'text', type, hasMissingRows: false, tried: reading.reading };
       }
       return right.isZoned === truth.isZoned ? null : { error: zoneError(truth, right.isZoned) };
     }
