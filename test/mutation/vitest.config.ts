@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['src/evaluation/**/*.test.ts', 'src/analysis/**/*.test.ts'],
-    exclude: ['**/node_modules/**', 'src/evaluation/fuzz.test.ts', 'src/evaluation/large-outputs.test.ts'],
+    exclude: ['**/node_modules/**', 'src/evaluation/{fuzz,large-outputs,properties}.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },
