@@ -25,11 +25,12 @@ describe.each(candidates)('$name: limits', ({ sandbox, holdsForkBombs }) => {
     const played = await playScript(
       sandbox,
       `setsid bash -c '${stubborn}' ${name} & (setsid nohup bash -c '${stubborn}' ${name} >/dev/null 2>&1 &) ; bash -c '${stubborn}' ${name}`,
-      { limits: { timeoutSeconds: 1 } },
+      // A container takes its own time to come up, and must have set its traps by then.
+      { limits: { timeoutSeconds: 4 } },
     );
     expect(played).toMatchObject({ exitCode: null, endedBy: 'time' });
-    // One second, then five of grace, since they ignore the request to end.
-    expect(played.seconds).toBeGreaterThan(5.5);
+    // Four seconds, then five of grace, since they ignore the request to end.
+    expect(played.seconds).toBeGreaterThan(8.5);
     await pause(100);
     expect(processesNaming(name)).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { homeAt, packageRoot } from '../support/home.js';
 import { silentProgress } from '../support/progress.js';
 import { AGENTS_IN_ROOTFS, currentRootfs, placeForAgents } from './rootfs.js';
 import { departuresFrom, installAgents, lockedAgents, type PackageLock } from './rootfs-agents.js';
-import { availableCandidates, play, withSandbox } from './test-sandboxes.js';
+import { availableCandidates, play, playScript, withSandbox } from './test-sandboxes.js';
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(join(packageRoot(), path), 'utf8'));
 
@@ -73,6 +73,24 @@ describe('the locks of agent CLIs', () => {
 const home = process.env.M4BENCH_TEST_ROOTFS;
 const rootfs = home === undefined ? undefined : await currentRootfs(homeAt(home));
 const candidates = rootfs === undefined ? [] : await availableCandidates();
+
+describe.each(candidates.filter(({ sandbox }) => sandbox.rootfsDigest !== null))(
+  'programs of the root file system in $name',
+  ({ sandbox }) => {
+    it('are those that work on data, and none that only fetches, installs or becomes another user', async () => {
+      const wanted = ['python3', 'node', 'duckdb', 'jq', 'rg', 'less', 'file', 'ps'];
+      const unwanted =
+        'curl wget git ssh scp nc socat telnet apt apt-get dpkg dpkg-deb pip pip3 npm npx gcc su sudo mount umount ping';
+      const { stdout } = await playScript(
+        sandbox,
+        `for name in ${wanted.join(' ')} ${unwanted}; do command -v $name > /dev/null && echo $name; done
+python3 -c 'import pandas, duckdb; print(duckdb.sql("select 40 + 2").fetchone()[0])'; python3 -m pip --version 2>/dev/null
+find / -xdev -perm /6000 -type f 2>/dev/null`,
+      );
+      expect(stdout.trim().split('\n')).toEqual([...wanted, '42']);
+    });
+  },
+);
 
 describe.each(candidates.filter(({ sandbox }) => sandbox.rootfsDigest !== null))(
   'agent CLIs of the root file system in $name',

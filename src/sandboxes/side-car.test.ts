@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Gateway } from '../gateway/gateway.js';
 import { startTestProvider } from '../gateway/test-provider.js';
+import { startTimeOf } from '../support/process-tree.js';
 import { cleanLeftovers } from '../support/runtime-folders.js';
 import { cleanContainers } from './container-engine.js';
 import { availableCandidates, play, withSandbox } from './test-sandboxes.js';
@@ -22,22 +23,26 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const docker = async (...words: string[]): Promise<string> => (await run('docker', words)).stdout.trim();
-const OURS = ['--filter', 'label=m4bench=sandbox', '--format'];
 interface Held {
   readonly containers: readonly string[];
   readonly volumes: readonly string[];
 }
-/** Containers and volumes of all benchmark processes. */
-async function held(): Promise<Held> {
+/** Containers and volumes of one benchmark process; those of other tests run beside. */
+async function held(owner: string): Promise<Held> {
+  const ours = ['--filter', `label=m4bench.owner=${owner}`, '--format'];
   const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
   return {
-    containers: lines(await docker('ps', '--all', ...OURS, '{{.Names}}')),
-    volumes: lines(await docker('volume', 'ls', ...OURS, '{{.Name}}')),
+    containers: lines(await docker('ps', '--all', ...ours, '{{.Names}}')),
+    volumes: lines(await docker('volume', 'ls', ...ours, '{{.Name}}')),
   };
 }
 
 /** A benchmark process that runs one long command, and what the engine holds for it. */
-async function startRunner(): Promise<{ readonly runner: ChildProcess; readonly before: Held }> {
+async function startRunner(): Promise<{
+  readonly runner: ChildProcess;
+  readonly owner: string;
+  readonly before: Held;
+}> {
   const [program, out] = [join(folder, 'runner.mts'), join(folder, 'out')];
   const module = (name: string): string =>
     JSON.stringify(fileURLToPath(new URL(`./${name}.ts`, import.meta.url)));
@@ -64,8 +69,11 @@ await prepared.execute({
     timeout: 30_000,
     interval: 100,
   });
-  return { runner, before: await held() };
+  const owner = `${runner.pid}.${startTimeOf(runner.pid!)}`;
+  return { runner, owner, before: await held(owner) };
 }
+
+const OWN = `${process.pid}.${startTimeOf(process.pid)}`;
 
 describe.each(candidates)('the gateway of $name', ({ sandbox }) => {
   it('answers a container without a network, which sees neither key nor token', async () => {
@@ -84,7 +92,7 @@ describe.each(candidates)('the gateway of $name', ({ sandbox }) => {
       logPath: join(folder, 'gateway.jsonl'),
     });
     await withSandbox(sandbox, { gatewaySocket: gateway.socketPath }, async (prepared) => {
-      const { containers, volumes } = await held();
+      const { containers, volumes } = await held(OWN);
       expect([containers.length, volumes]).toEqual([1, containers]);
       const sideCar = containers[0]!;
       const script = `
@@ -118,29 +126,29 @@ describe.each(candidates)('the gateway of $name', ({ sandbox }) => {
         await docker('exec', sideCar, '/bin/bash', '-c', 'cat /proc/*/environ /proc/*/cmdline'),
       ).not.toContain(key);
     });
-    expect(await held()).toEqual({ containers: [], volumes: [] });
+    expect(await held(OWN)).toEqual({ containers: [], volumes: [] });
   });
 
   it.each(['ends by itself', 'hangs'])(
     'leaves nothing for good when its process is killed and it %s',
     async (how) => {
-      const { runner, before } = await startRunner();
+      const { runner, owner, before } = await startRunner();
       const [name] = before.volumes;
       expect(before.containers).toHaveLength(2);
       if (how === 'hangs') await docker('pause', name!);
-      expect(await cleanContainers('docker')).toEqual([]);
+      expect(await cleanContainers('docker')).not.toContain(name);
       const ended = new Promise((resolve) => runner.once('exit', resolve));
       runner.kill('SIGKILL');
       await ended;
       if (how !== 'hangs')
-        await vi.waitFor(async () => expect((await held()).containers).not.toContain(name), {
+        await vi.waitFor(async () => expect((await held(owner)).containers).not.toContain(name), {
           timeout: 10_000,
         });
-      const left = await held();
+      const left = await held(owner);
       expect(left.containers).toHaveLength(how === 'hangs' ? 2 : 1);
       const removed = await cleanContainers('docker');
-      expect([...removed].sort()).toEqual([...left.containers, ...left.volumes].sort());
-      expect(await held()).toEqual({ containers: [], volumes: [] });
+      expect(removed).toEqual(expect.arrayContaining([...left.containers, ...left.volumes]));
+      expect(await held(owner)).toEqual({ containers: [], volumes: [] });
       await cleanLeftovers();
     },
   );
