@@ -23,10 +23,18 @@ export const storedAs = {
   isDeltaEncoded: true,
 } as const;
 
+/**
+ * How a table is stored that is sorted next: half a second of processor time less per 0.5 GB of chart events, at half
+ * as much disk again until then (measured).
+ */
+export const interimStoredAs = { ...storedAs, compression: 'lz4_raw' } as const;
+
 export interface ImportTableOptions {
   readonly nullStrings: readonly string[];
   /** The file's bytes agree with a published checksum: its gzip stream and the form of its values need no check. */
   readonly isVouchedFor: boolean;
+  /** Default `storedAs`. */
+  readonly storage?: typeof storedAs | typeof interimStoredAs;
 }
 
 /**
@@ -40,7 +48,8 @@ export async function importTable(
   parquetPath: string,
   options: ImportTableOptions,
 ): Promise<ParquetFile> {
-  const write = (query: string): Promise<ParquetFile> => writeParquet(session, query, parquetPath, storedAs);
+  const write = (query: string): Promise<ParquetFile> =>
+    writeParquet(session, query, parquetPath, options.storage ?? storedAs);
   if (source.form === '.parquet') {
     try {
       return await write(await parquetQuery(session, source, options.nullStrings));

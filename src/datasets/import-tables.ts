@@ -10,8 +10,8 @@ import { hashOf } from '../support/hashing.js';
 import type { Progress } from '../support/progress.js';
 import { type DatasetTable, datasetManifestSchema, parquetPath } from './dataset.js';
 import { ImportProgress } from './import-progress.js';
-import { importTable, storedAs } from './import-table.js';
-import { layOut, paysToLayOut } from './layout.js';
+import { importTable, interimStoredAs, storedAs } from './import-table.js';
+import { layOut, paysToLayOut, seemsToPayToLayOut } from './layout.js';
 import type { SourceFile } from './release-folder.js';
 import type { SourceSchema } from './source-schema.js';
 
@@ -65,12 +65,21 @@ export async function importTables(
   });
   const startedAt = performance.now();
   const lanes = Math.max(2, Math.min(4, threads));
-  const staged = await readAll(session, lanes, staging, schema, files, options.progress);
+  const plans = await Promise.all(
+    files.map(
+      async (file): Promise<ReadingPlan> => ({
+        file,
+        isInterim: options.layout === 'by-item' && (await seemsToPayToLayOut(file)),
+      }),
+    ),
+  );
+  const staged = await readAll(session, lanes, staging, schema, plans, options.progress);
   const readAt = performance.now();
   const large =
     options.layout === 'by-item'
       ? staged.filter(
-          ({ file, table }) => paysToLayOut(file.table, table.rows) && table.sortedBy.length === 0,
+          ({ file, isInterim, table }) =>
+            (isInterim || paysToLayOut(file.table, table.rows)) && table.sortedBy.length === 0,
         )
       : [];
   for (const [index, entry] of large.entries()) {
@@ -89,9 +98,14 @@ export async function importTables(
   };
 }
 
-/** A table in the staging folder; `table` is replaced when it is laid out. */
-interface StagedTable {
+/** What is to be read, and whether it is stored only until it is laid out. */
+interface ReadingPlan {
   readonly file: IdentifiedFile;
+  readonly isInterim: boolean;
+}
+
+/** A table in the staging folder; `table` is replaced when it is laid out. */
+interface StagedTable extends ReadingPlan {
   table: DatasetTable;
 }
 
@@ -100,23 +114,26 @@ async function readAll(
   lanes: number,
   staging: string,
   schema: SourceSchema,
-  files: readonly IdentifiedFile[],
+  plans: readonly ReadingPlan[],
   progress: Progress,
 ): Promise<readonly StagedTable[]> {
   // The largest file first, so that no long one is left over at the end.
-  const waiting = [...files].sort((a, b) => b.bytes - a.bytes);
-  const tracker = new ImportProgress(progress, files);
+  const waiting = [...plans].sort((a, b) => b.file.bytes - a.file.bytes);
+  const tracker = new ImportProgress(
+    progress,
+    plans.map(({ file }) => file),
+  );
   const staged: StagedTable[] = [];
   let hasFailed = false;
   const work = async (): Promise<void> => {
     await using lane = await session.fork();
     // Without this the engine counts nothing; printing stays off.
     await lane.run('set enable_progress_bar = true; set enable_progress_bar_print = false');
-    for (let file = waiting.shift(); file !== undefined && !hasFailed; file = waiting.shift()) {
-      await tracker.begin(file, lane);
-      const table = await readOne(lane, staging, schema, file);
-      tracker.end(file, table.rows);
-      staged.push({ file, table });
+    for (let plan = waiting.shift(); plan !== undefined && !hasFailed; plan = waiting.shift()) {
+      await tracker.begin(plan.file, lane);
+      const table = await readOne(lane, staging, schema, plan);
+      tracker.end(plan.file, table.rows);
+      staged.push({ ...plan, table });
     }
   };
   const results = await Promise.allSettled(
@@ -139,27 +156,30 @@ async function readOne(
   session: DuckSession,
   staging: string,
   schema: SourceSchema,
-  file: IdentifiedFile,
+  plan: ReadingPlan,
 ): Promise<DatasetTable> {
+  const { file, isInterim } = plan;
   const path = parquetPath({ folder: staging }, file.table.schema, file.table.name);
-  const kept = await stagedTable(path, recordPathOf(path), madeFrom(schema, file));
+  const kept = await stagedTable(path, recordPathOf(path), madeFrom(schema, plan));
   if (kept !== undefined) return kept;
   const written = await importTable(session, file, path, {
     nullStrings: schema.nullStrings,
     isVouchedFor: file.isVouchedFor,
+    storage: isInterim ? interimStoredAs : storedAs,
   });
-  return record(path, schema, file, written, []);
+  return record(path, schema, plan, written, []);
 }
 
 async function layOutOne(
   session: DuckSession,
   staging: string,
   schema: SourceSchema,
-  { file, table }: StagedTable,
+  { table, ...plan }: StagedTable,
 ): Promise<DatasetTable> {
+  const { file } = plan;
   const path = parquetPath({ folder: staging }, table.schema, table.table);
   const written = await layOut(session, file.table, path, table);
-  return record(path, schema, file, written, file.table.sortedBy ?? []);
+  return record(path, schema, plan, written, file.table.sortedBy ?? []);
 }
 
 const stagedTableSchema = z.object({
@@ -173,17 +193,19 @@ export function recordPathOf(path: string): string {
 }
 
 /** Everything that the stored rows depend on. */
-function madeFrom(schema: SourceSchema, file: IdentifiedFile): string {
-  return hashOf([2, file.identity, file.form, file.table, schema.nullStrings, storedAs, engineVersion]);
+function madeFrom(schema: SourceSchema, { file, isInterim }: ReadingPlan): string {
+  const storage = isInterim ? [interimStoredAs, storedAs] : [storedAs];
+  return hashOf([3, file.identity, file.form, file.table, schema.nullStrings, storage, engineVersion]);
 }
 
 async function record(
   path: string,
   schema: SourceSchema,
-  file: IdentifiedFile,
+  plan: ReadingPlan,
   written: ParquetFile,
   sortedBy: readonly string[],
 ): Promise<DatasetTable> {
+  const { file } = plan;
   const table: DatasetTable = {
     schema: file.table.schema,
     table: file.table.name,
@@ -195,7 +217,7 @@ async function record(
     contentHash: written.contentHash,
     source: { file: file.file, bytes: file.bytes, sha256: file.sha256 },
   };
-  await writeJsonAtomic(recordPathOf(path), { madeFrom: madeFrom(schema, file), table });
+  await writeJsonAtomic(recordPathOf(path), { madeFrom: madeFrom(schema, plan), table });
   return table;
 }
 

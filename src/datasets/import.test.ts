@@ -8,8 +8,17 @@ import { literal } from '../duck/sql.js';
 import { M4BenchError } from '../support/errors.js';
 import { sha256 } from '../support/hashing.js';
 import { type Home, homeAt } from '../support/home.js';
-import { chooseDataset, datasetsFor, listDatasets, openDataset, parquetPath } from './dataset.js';
+import {
+  chooseDataset,
+  type DatasetTable,
+  datasetsFor,
+  listDatasets,
+  openDataset,
+  parquetPath,
+} from './dataset.js';
 import { importDataset } from './import.js';
+import { importRowGroupSize } from './import-table.js';
+import type { Layout } from './import-tables.js';
 import { loadSourceSchema } from './source-schema.js';
 
 let root: string;
@@ -374,6 +383,56 @@ describe('whole or not at all', () => {
     const replaced = await load({ replace: true });
     expect(replaced.tables.find((table) => table.table === 'hospital')?.rows).toBe(1);
     expect(await readdir(home.datasets)).toEqual(['eicu']);
+  });
+});
+
+describe('a large event table', () => {
+  const rows = importRowGroupSize + 5000;
+  const table = 'intakeoutput';
+
+  beforeEach(async () => {
+    const schema = await loadSourceSchema('eicu');
+    const columns = schema.tables.find(({ name }) => name === table)!.columns.map(({ name }) => name);
+    const lines = Array.from({ length: rows }, (_, n) =>
+      columns
+        .map((name) => (name === 'cellpath' ? `path ${n % 10}` : name === 'celllabel' ? 'x' : n))
+        .join(','),
+    );
+    await rm(join(release, `${table}.csv.gz`));
+    await put(`${table}.csv`, `${columns.join(',')}\n${lines.join('\n')}\n`);
+  });
+
+  const loadAs = async (layout: Layout): Promise<DatasetTable> => {
+    const options = { name: 'eicu', from: root, verify: false, threads: 2, replace: true, layout } as const;
+    return (await importDataset(home, options)).tables.find((entry) => entry.table === table)!;
+  };
+  const compressionsIn = async (path: string): Promise<readonly unknown[]> => {
+    await using session = await DuckSession.open({ threads: 1 });
+    const found = await session.rows(`select distinct compression from parquet_metadata(${literal(path)})`);
+    return found.map(({ compression }) => compression);
+  };
+
+  test('is sorted and stored small in the default layout, and has the same rows in the order of the file as read', async () => {
+    const byItem = await loadAs('by-item');
+    expect(byItem).toMatchObject({ rows, sortedBy: ['cellpath', 'patientunitstayid', 'intakeoutputoffset'] });
+    const path = parquetPath(await openDataset(home, 'eicu'), 'eicu_crd', table);
+    expect(await compressionsIn(path)).toEqual(['ZSTD']);
+    expect((await rowsOf(table)).slice(0, 2).map((row) => row.intakeoutputid)).toEqual(['0', '10']);
+    const asRead = await loadAs('as-read');
+    expect(asRead).toMatchObject({ rows, sortedBy: [], contentHash: byItem.contentHash });
+    expect(await compressionsIn(path)).toEqual(['ZSTD']);
+    expect((await rowsOf(table)).slice(0, 2).map((row) => row.intakeoutputid)).toEqual(['0', '1']);
+  });
+
+  test('that waits for its layout is read again where the rows are to stay as read', async () => {
+    const fresh = await loadAs('as-read');
+    await rm(home.datasets, { recursive: true });
+    await put('hospital.csv.gz', `${hospitalHeader}\nx,,t,\n`);
+    await failureOf(loadAs('by-item'));
+    const waiting = join(home.datasets, 'eicu.importing.tmp', 'eicu_crd', `${table}.parquet`);
+    expect(await compressionsIn(waiting)).toEqual(['LZ4_RAW']);
+    await put('hospital.csv.gz', `${hospitalHeader}\n${hospitalRow}\n`);
+    expect((await loadAs('as-read')).fileSha256).toBe(fresh.fileSha256);
   });
 });
 

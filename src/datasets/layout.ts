@@ -3,6 +3,8 @@ import type { DuckSession } from '../duck/session.js';
 import { identifier, literal } from '../duck/sql.js';
 import { M4BenchError } from '../support/errors.js';
 import { importRowGroupSize, storedAs } from './import-table.js';
+import type { SourceFile } from './release-folder.js';
+import { estimatedRows } from './row-estimate.js';
 import type { SourceTable } from './source-schema.js';
 
 /** What the layout needs to know of a table that was read. */
@@ -15,6 +17,11 @@ export interface ReadTable {
 /** True where sorted rows let queries skip row groups: with a single group there is nothing to skip. */
 export function paysToLayOut(table: SourceTable, rows: number): boolean {
   return table.sortedBy !== undefined && rows > importRowGroupSize;
+}
+
+/** True where that is to be expected before the rows were counted; false where nothing can be told (Parquet). */
+export async function seemsToPayToLayOut(source: SourceFile): Promise<boolean> {
+  return paysToLayOut(source.table, (await estimatedRows(source)) ?? 0);
 }
 
 /**

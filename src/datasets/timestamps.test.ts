@@ -8,6 +8,13 @@ test('whatever two characters a part of a timestamp has, in the release form the
   // Each part of 2150-01-02 10:00:00 in turn, replaced by every pair of printable characters.
   const parts = [1, 3, 6, 9, 11, 12, 15, 18];
   const pair = `chr(first.range::int) || chr(second.range::int)`;
+  // A character beyond ASCII is more than one byte.
+  const wide = ['２', '\u00a0', '−', '＋'].map((mark) => `'2150-01-02 10:00:' || ${literal(mark)} || '2'`);
+  expect(
+    await session.row(
+      `select count(try_cast(text as timestamp))::int as taken from unnest([${wide.join(', ')}]) as t(text)`,
+    ),
+  ).toEqual({ taken: 0 });
   const texts = parts.map((at) => {
     const text = '2150-01-02 10:00:00';
     const before = literal(text.slice(0, at - 1));

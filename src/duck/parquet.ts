@@ -69,8 +69,8 @@ export interface WriteParquetOptions {
   /** Rows stay as the query gives them: for imports whose order is that of the file. */
   readonly keepOrder?: boolean;
   readonly rowGroupSize?: number;
-  /** Default `zstd`. */
-  readonly compression?: 'zstd' | 'snappy';
+  /** Default `zstd`; `lz4_raw` for files that are read once and replaced. */
+  readonly compression?: 'zstd' | 'snappy' | 'lz4_raw';
   /** Columns with more distinct values per row group are stored plain; default DuckDB's own, a fifth of the group. */
   readonly dictionaryEntries?: number;
   /**
