@@ -412,16 +412,24 @@ describe('a large event table', () => {
     return found.map(({ compression }) => compression);
   };
 
+  const firstIdsIn = async (path: string): Promise<readonly unknown[]> => {
+    await using session = await DuckSession.open({ threads: 1 });
+    const found = await session.rows(
+      `select intakeoutputid as id from read_parquet(${literal(path)}) limit 2`,
+    );
+    return found.map(({ id }) => id);
+  };
+
   test('is sorted and stored small in the default layout, and has the same rows in the order of the file as read', async () => {
     const byItem = await loadAs('by-item');
     expect(byItem).toMatchObject({ rows, sortedBy: ['cellpath', 'patientunitstayid', 'intakeoutputoffset'] });
     const path = parquetPath(await openDataset(home, 'eicu'), 'eicu_crd', table);
     expect(await compressionsIn(path)).toEqual(['ZSTD']);
-    expect((await rowsOf(table)).slice(0, 2).map((row) => row.intakeoutputid)).toEqual(['0', '10']);
+    expect(await firstIdsIn(path)).toEqual(['0', '10']);
     const asRead = await loadAs('as-read');
     expect(asRead).toMatchObject({ rows, sortedBy: [], contentHash: byItem.contentHash });
     expect(await compressionsIn(path)).toEqual(['ZSTD']);
-    expect((await rowsOf(table)).slice(0, 2).map((row) => row.intakeoutputid)).toEqual(['0', '1']);
+    expect(await firstIdsIn(path)).toEqual(['0', '1']);
   });
 
   test('that waits for its layout is read again where the rows are to stay as read', async () => {
