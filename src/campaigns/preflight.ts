@@ -146,23 +146,23 @@ async function checkDisk(options: PreflightOptions): Promise<PreflightFinding> {
   const { bavail, bsize } = await statfs(home.root);
   const free = bavail * bsize;
   const wanted = plan.runs.length * each + 1e9;
-  const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
+  const gibibytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
   const work = environment.limits.workBytes * parallel;
   if (free < wanted) {
     return problem(
       'DISK',
-      `${gigabytes(free)} free at ${home.root}, about ${gigabytes(wanted)} needed`,
+      `${gibibytes(free)} free at ${home.root}, about ${gibibytes(wanted)} needed`,
       'Make room, or move --home.',
     );
   }
   if (Number.isFinite(work) && free < work) {
     return warning(
       'DISK',
-      `${gigabytes(free)} free; ${parallel} runs that fill their work folders would take ${gigabytes(work)}`,
+      `${gibibytes(free)} free; ${parallel} runs that fill their work folders would take ${gibibytes(work)}`,
       'Lower --parallel, or make room.',
     );
   }
-  return ok('DISK', `${gigabytes(free)} free, about ${gigabytes(wanted)} needed`);
+  return ok('DISK', `${gibibytes(free)} free, about ${gibibytes(wanted)} needed`);
 }
 
 async function checkMemory({ environment, parallel }: PreflightOptions): Promise<PreflightFinding> {
