@@ -136,6 +136,8 @@ async function checkFolder({ home, plan }: PreflightOptions): Promise<PreflightF
   }
 }
 
+const gibibytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+
 /** Kept of one run: the published campaign has 64 MB a run on the full release, the demos a few hundred kB. */
 const bytesPerRun = { credentialed: 64e6, other: 2e6 } as const;
 
@@ -146,7 +148,6 @@ async function checkDisk(options: PreflightOptions): Promise<PreflightFinding> {
   const { bavail, bsize } = await statfs(home.root);
   const free = bavail * bsize;
   const wanted = plan.runs.length * each + 1e9;
-  const gibibytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
   const work = environment.limits.workBytes * parallel;
   if (free < wanted) {
     return problem(
@@ -167,7 +168,6 @@ async function checkDisk(options: PreflightOptions): Promise<PreflightFinding> {
 
 async function checkMemory({ environment, parallel }: PreflightOptions): Promise<PreflightFinding> {
   const asked = environment.limits.memoryBytes * parallel;
-  const gibibytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
   if (asked <= totalmem() * 0.8) return ok('MEMORY', `${gibibytes(asked)} for ${parallel} sandboxes at once`);
   return warning(
     'MEMORY',
