@@ -331,6 +331,7 @@ export async function setUpPlan(
     sandbox: plan.sandbox,
     timeout: plan.timeoutSeconds,
     memory: memoryMiB,
+    ...(first.auth === 'login' ? { login: true } : {}),
     ...cassetteOptionsOf(cassette),
     ...(planned.perturb === undefined ? {} : { perturb: planned.perturb }),
     ...(planned.provider === undefined ? {} : { provider: planned.provider }),

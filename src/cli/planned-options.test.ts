@@ -1,7 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { planCells } from '../campaigns/plan.js';
 import { testCell } from '../campaigns/test-campaign.js';
-import type { CampaignOptions } from './campaign-setup.js';
+import { homeAt } from '../support/home.js';
+import { benchmarkVersion } from '../version.js';
+import { type CampaignOptions, setUpPlan } from './campaign-setup.js';
+import type { CliContext } from './context.js';
 import { refuseOtherOptions } from './planned-options.js';
 
 const plan = planCells({
@@ -13,6 +19,18 @@ const plan = planCells({
   sandbox: 'bubblewrap',
   timeoutSeconds: 300,
 });
+const withLogin = {
+  ...planCells({
+    name: 'own login',
+    benchmarkVersion,
+    cells: [testCell({ auth: 'login' })],
+    trials: 1,
+    seed: '1',
+    sandbox: 'process',
+    timeoutSeconds: 300,
+  }),
+  setup: { agent: 'basic', schemaSeed: '1', memoryMiB: 4096 },
+};
 /** What the command line gives when only the name stands there. */
 const bare: CampaignOptions = {
   effort: 'auto',
@@ -37,4 +55,19 @@ test.each([
   expect(() => refuseOtherOptions(plan, { ...bare, ...changed } as CampaignOptions)).toThrow(
     expect.objectContaining({ code: 'PLAN_DIFFERS', message: expect.stringContaining(flag) }),
   );
+});
+
+test('--login is part of what was planned, and holds when the campaign goes on by its name', async () => {
+  refuseOtherOptions(withLogin, { ...bare, login: true });
+  expect(() => refuseOtherOptions(plan, { ...bare, login: true })).toThrow(
+    expect.objectContaining({ code: 'PLAN_DIFFERS', message: expect.stringContaining('--login') }),
+  );
+  // An agent without a login is what tells that one is asked for.
+  const folder = mkdtempSync(join(tmpdir(), 'm4bench-planned-'));
+  try {
+    const context = { home: homeAt(folder) } as CliContext;
+    await expect(setUpPlan(context, withLogin)).rejects.toMatchObject({ code: 'LOGIN_NOT_OFFERED' });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -22,6 +22,7 @@ function planWordsOf(
     seed: { planned: plan.seed, byDefault: '1' },
     effort: { planned: cells[0]?.effort, byDefault: 'auto' },
     provider: { planned: setup?.provider },
+    login: { planned: cells[0]?.auth === 'login' },
     dataset: { planned: [...new Set(cells.map(({ dataset }) => dataset))].join(',') },
     schemaSeed: { planned: setup?.schemaSeed, byDefault: defaultSchemaSeed },
     perturb: { planned: setup?.perturb },
