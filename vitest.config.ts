@@ -17,6 +17,7 @@ export default defineConfig({
       include: ['src/**/*.{ts,tsx}'],
       exclude: ['src/**/*.test.ts', 'src/**/*.fixture.ts', 'src/**/test-*.ts', 'src/viewer/client/**'],
       reporter: ['html', 'json'],
+      reportOnFailure: true,
     },
   },
 });

@@ -58,7 +58,7 @@ describe('an agent that a file describes', () => {
   test('named by a relative path, finds its files from any folder', async () => {
     await agentOf('name = "mine"\ncommand = ["run"]\n[files]\n"/opt/mine" = "program"');
     const agent = agentNamed(relative(process.cwd(), join(folder, 'agent.toml')), settings);
-    expect((await agent.launch(request)).inputs).toEqual([
+    expect((await agent.launch({ ...request, effort: 'default' })).inputs).toEqual([
       { source: join(folder, 'program'), target: '/opt/mine' },
     ]);
   });

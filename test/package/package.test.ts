@@ -66,10 +66,14 @@ async function interrupted(
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';
-  child.stderr.on('data', (part: Buffer) => {
+  const listen = (part: Buffer): void => {
     said += String(part);
-    if (/^\d+\/\d+ /m.test(said)) child.kill(signal);
-  });
+    if (!/^\d+\/\d+ /m.test(said)) return;
+    // Once: a second Ctrl-C would end it at once.
+    child.stderr.off('data', listen).resume();
+    child.kill(signal);
+  };
+  child.stderr.on('data', listen);
   return await new Promise((resolve) => child.on('exit', (code, by) => resolve(code ?? by)));
 }
 
