@@ -5,8 +5,8 @@
  * exit code 1 below the threshold.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { mergeScriptCovs } from '@bcoe/v8-coverage';
 import { convert } from 'ast-v8-to-istanbul';
 import { parseAstAsync } from 'vitest/node';
@@ -15,24 +15,32 @@ const threshold = 90;
 
 /** What ran in the bundles of the command line, as Istanbul's coverage by path of the source. */
 async function coverageOfProcesses(folder) {
-  // Every test file bundles for itself: the same bytes in another folder.
+  // Every test file bundles for itself, the same bytes in another folder, and most of these are gone by now.
+  const bundles = readdirSync('.cache').filter((name) => name.startsWith('cli-'));
+  const placeOf = (name) =>
+    bundles.map((bundle) => resolve('.cache', bundle, name)).find((file) => existsSync(`${file}.map`));
   const scripts = new Map();
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     for (const script of readProcess(join(folder, name))) {
       const found = /\/\.cache\/cli-[^/]+\/([^/]+\.js)$/.exec(script.url);
-      if (found === null || !existsSync(`${fileURLToPath(script.url)}.map`)) continue;
-      const alike = scripts.get(found[1]);
+      if (found === null) continue;
+      const place = placeOf(found[1]);
+      if (place === undefined) continue;
+      const alike = scripts.get(place);
       // Added up as they come: hundreds of processes would not fit into memory.
+      const url = pathToFileURL(place).href;
       scripts.set(
-        found[1],
-        alike === undefined ? script : mergeScriptCovs([alike, { ...script, url: alike.url }]),
+        place,
+        alike === undefined ? { ...script, url } : mergeScriptCovs([alike, { ...script, url }]),
       );
     }
   }
   const byPath = {};
-  for (const script of scripts.values()) {
-    const file = fileURLToPath(script.url);
+  for (const [file, script] of scripts) {
     const code = readFileSync(file, 'utf8');
+    // The first function of a script is the script as a whole.
+    if (script.functions[0].ranges[0].endOffset !== code.length)
+      throw new Error(`${file} is not the bundle that ran.`);
     const sourceMap = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
     sourceMap.sources = sourceMap.sources.map((source) => join(dirname(file), source));
     const converted = await convert({
