@@ -32,6 +32,9 @@ const identityColumns = ['agent', 'effort', 'protocol', 'dataset'] as const;
 const folds: readonly string[] = ['model', 'schema', ...identityColumns, 'version'];
 
 const numberOrNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
+/** Standard deviation of the rewards of a cell; one trial has none. */
+const spreadOf = ({ runs, unjudged, sdReward }: ReturnType<typeof summaryOf>): number | null =>
+  runs - unjudged > 1 ? numberOrNull(sdReward) : null;
 
 /** Reward by cell: one row per task, condition and agent. Unjudged runs are counted beside, never averaged. */
 export function rewardByTaskAndCondition(results: readonly RunResult[]): Table {
@@ -65,8 +68,7 @@ export function rewardByTaskAndCondition(results: readonly RunResult[]): Table {
           runs: summary.runs,
           unjudged: summary.unjudged,
           reward: numberOrNull(summary.meanReward),
-          // One trial has no spread.
-          sd: summary.runs - summary.unjudged > 1 ? numberOrNull(summary.sdReward) : null,
+          sd: spreadOf(summary),
           min: numberOrNull(summary.minReward),
           max: numberOrNull(summary.maxReward),
           keyF1: numberOrNull(summary.meanKeyF1),
@@ -165,8 +167,7 @@ export function rewardByArm(rows: readonly RunRow[]): Table | undefined {
         runs: summary.runs,
         unjudged: summary.unjudged,
         reward: present([summary.meanReward])[0] ?? null,
-        // One trial has no spread.
-        sd: summary.runs - summary.unjudged > 1 ? numberOrNull(summary.sdReward) : null,
+        sd: spreadOf(summary),
         strictPasses: cell.rows.filter(isStrictPass).length,
       };
     }),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { M4BenchError } from '../support/errors.js';
-import { holderOf, holdLock, type LockHolder, type LockOptions } from '../support/lock.js';
+import { holderInWords, holderOf, holdLock, type LockHolder, type LockOptions } from '../support/lock.js';
 import { refuseImported } from './imported.js';
 
 const placeOf = (root: string) => ({ folder: join(root, 'lock') });
@@ -24,10 +24,9 @@ export function lockHolder(root: string): Promise<LockHolder | undefined> {
 }
 
 function locked(name: string, holder: LockHolder | undefined): M4BenchError {
-  const who = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`;
   return new M4BenchError(
     'CAMPAIGN_LOCKED',
-    `Campaign ${name} is being run by ${who}.`,
+    `Campaign ${name} is being run by ${holderInWords(holder)}.`,
     `Wait for it, or end it with m4bench campaign stop ${name}; m4bench campaign status ${name} --watch shows how far it is.`,
     { party: 'environment' },
   );

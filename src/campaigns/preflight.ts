@@ -14,6 +14,7 @@ import type { RunEnvironment } from '../runs/run.js';
 import { isIntact, type Rootfs } from '../sandboxes/rootfs.js';
 import { messageOf } from '../support/errors.js';
 import type { Home } from '../support/home.js';
+import { holderInWords } from '../support/lock.js';
 import { lintContent } from '../tasks/lint.js';
 import type { LoadTasksOptions } from '../tasks/load-tasks.js';
 import { ownDatabases } from '../tasks/own-databases.js';
@@ -103,7 +104,7 @@ async function checkLock({ home, plan }: PreflightOptions): Promise<PreflightFin
   if (holder === undefined) return ok('LOCK', 'no other process runs this campaign');
   return problem(
     'LOCK',
-    `process ${holder.pid} on ${holder.host} runs this campaign`,
+    `${holderInWords(holder)} runs this campaign`,
     `Wait for it, or m4bench campaign stop ${plan.name}.`,
   );
 }

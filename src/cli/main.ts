@@ -121,6 +121,7 @@ async function main(): Promise<void> {
 
 /** One sentence and what to do; a stack trace only for our own faults or with `--verbose`. */
 function report(thrown: unknown, isVerbose: boolean): void {
+  const trouble = fileTrouble(thrown);
   if (thrown instanceof M4BenchError) {
     process.stderr.write(
       `error ${thrown.code}: ${cleanForTerminal(thrown.message)}\n  ${cleanForTerminal(thrown.remedy)}\n`,
@@ -131,9 +132,9 @@ function report(thrown: unknown, isVerbose: boolean): void {
         : thrown.party === 'user'
           ? exitCodes.wrongUse
           : exitCodes.failed;
-  } else if (fileTrouble(thrown) !== undefined) {
+  } else if (trouble !== undefined) {
     process.stderr.write(
-      `error FILE_SYSTEM: ${cleanForTerminal(fileTrouble(thrown)!)}\n  Correct the name, or what stands in the way there, and run the command again.\n`,
+      `error FILE_SYSTEM: ${cleanForTerminal(trouble)}\n  Correct the name, or what stands in the way there, and run the command again.\n`,
     );
     process.exitCode = exitCodes.failed;
   } else {

@@ -1,5 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 
+/** An option as it is typed: `--max-tokens` for `maxTokens`. */
+export function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 /** Parser of a whole number of at least `least`. */
 export function wholeNumber(name: string, least = 1): (text: string) => number {
   return (text) => {

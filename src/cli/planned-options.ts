@@ -3,6 +3,7 @@ import { defaultSchemaSeed } from '../runs/prepare.js';
 import { M4BenchError } from '../support/errors.js';
 import { hashOf } from '../support/hashing.js';
 import type { CampaignOptions } from './campaign-setup.js';
+import { flagOf } from './options.js';
 
 /** What a plan says of the options that may stand beside its name alone, and the defaults of those that have one. */
 function planWordsOf(
@@ -44,7 +45,7 @@ export function refuseOtherOptions(plan: CampaignPlan, options: CampaignOptions)
     const given = options[name as keyof CampaignOptions];
     if (given === undefined || given === byDefault) continue;
     if (hashOf(inOrder(given)) === hashOf(inOrder(planned ?? null))) continue;
-    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const flag = flagOf(name);
     throw new M4BenchError(
       'PLAN_DIFFERS',
       `Campaign ${plan.name} is planned already, and ${flag} ${String(given)} is not what it was planned with.`,

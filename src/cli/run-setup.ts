@@ -22,7 +22,7 @@ import { defaultProtocolName, loadProtocol, type Protocol } from '../tasks/proto
 import type { Task } from '../tasks/task.js';
 import { benchmarkVersion } from '../version.js';
 import { type CassetteOptions, openCassette } from './cassette-options.js';
-import { collect, wholeNumber } from './options.js';
+import { collect, flagOf, wholeNumber } from './options.js';
 
 /** Options of every command that makes runs. */
 export interface RunOptions extends CassetteOptions {
@@ -251,7 +251,7 @@ export async function checkLogin(agent: Agent, options: RunOptions, protocol: Pr
     (name) => options[name] !== undefined,
   );
   if (refused !== undefined) {
-    const option = `--${refused.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const option = flagOf(refused);
     throw new M4BenchError(
       'LOGIN_OPTIONS',
       `${option} cannot hold with --login: nobody sees what goes through the tunnels of the CLI.`,

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { M4BenchError, messageOf } from '../support/errors.js';
-import { holdLock, type LockHolder } from '../support/lock.js';
+import { holderInWords, holdLock, type LockHolder } from '../support/lock.js';
 import { AppendedLines } from './appended-lines.js';
 import { type CassetteAnswer, type CassetteRequest, cassetteHeader, keptAnswer } from './cassette.js';
 import { lastWholeLineEnd, readHeader } from './cassette-file.js';
@@ -113,10 +113,9 @@ async function openPrivate(path: string): Promise<FileHandle> {
 }
 
 function inUse(path: string, holder: LockHolder | undefined): M4BenchError {
-  const who = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`;
   return new M4BenchError(
     'CASSETTE_IN_USE',
-    `The cassette ${path} is being recorded by ${who}.`,
+    `The cassette ${path} is being recorded by ${holderInWords(holder)}.`,
     'Wait for it to end, or name another file: runs of one campaign share a cassette, two campaigns cannot.',
     { party: 'environment' },
   );

@@ -146,6 +146,17 @@ export async function ensureImage(engine: ContainerEngine, rootfs: Rootfs): Prom
   );
 }
 
+/** What an engine says to a short command; rejects when it refuses, or takes longer than a minute. */
+export function askEngine(
+  engine: ContainerEngine,
+  words: readonly string[],
+): Promise<{ readonly stdout: string }> {
+  return run(engine.program, [...engine.globalWords, ...words], {
+    env: engine.environment,
+    timeout: 60_000,
+  });
+}
+
 /**
  * Removes containers of processes that are gone, and the volumes of their side-cars; those of running ones stay.
  * Returns their names.
@@ -153,9 +164,6 @@ export async function ensureImage(engine: ContainerEngine, rootfs: Rootfs): Prom
 export async function cleanContainers(kind: 'docker' | 'podman'): Promise<readonly string[]> {
   const engine = await findEngine(kind);
   if (!('program' in engine)) return [];
-  const options = { env: engine.environment, timeout: 60_000 };
-  const tell = async (words: readonly string[]): Promise<string> =>
-    (await run(engine.program, [...engine.globalWords, ...words], options)).stdout;
   const removed: string[] = [];
   const clean = async (
     list: readonly string[],
@@ -164,12 +172,13 @@ export async function cleanContainers(kind: 'docker' | 'podman'): Promise<readon
     label = `.Label "${OWNER_LABEL}"`,
   ): Promise<void> => {
     const format = `{{.${name}}}\t{{${label}}}`;
-    const listed = await tell([...list, '--filter', `label=${SANDBOX_LABEL}`, '--format', format]);
+    const words = [...list, '--filter', `label=${SANDBOX_LABEL}`, '--format', format];
+    const listed = (await askEngine(engine, words)).stdout;
     for (const line of listed.split('\n').filter((text) => text !== '')) {
       const [found, owner = ''] = line.split('\t');
       const [pid, startTime] = owner.split('.');
       if (startTimeOf(Number(pid)) === startTime) continue;
-      await tell([...remove, '--force', found!]);
+      await askEngine(engine, [...remove, '--force', found!]);
       removed.push(found!);
     }
   };

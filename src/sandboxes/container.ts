@@ -1,10 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { promisify } from 'node:util';
 import { M4BenchError } from '../support/errors.js';
 import { listProcesses, signalAll, startTimeOf, treeBelow } from '../support/process-tree.js';
 import { createRuntimeFolder, removeTree } from '../support/runtime-folders.js';
@@ -16,7 +15,7 @@ import {
   type Sockets,
   STATUS_CHANNEL,
 } from './container-arguments.js';
-import { type ContainerEngine, ensureImage, findEngine } from './container-engine.js';
+import { askEngine, type ContainerEngine, ensureImage, findEngine } from './container-engine.js';
 import { type CopyOutLimits, copyOutOf } from './copy-out.js';
 import { LINUX_REMEDY } from './host-advice.js';
 import { channelTo } from './relay.js';
@@ -38,8 +37,6 @@ import { readStatus, startFailure } from './status.js';
 import { supervise } from './supervise.js';
 import { toolMounts } from './tools.js';
 import { fillWorkFolder, layOutHomeFiles } from './work-folder.js';
-
-const run = promisify(execFile);
 
 /**
  * How the sockets of this machine reach a container: mounted, or through a side-car, for engines in a machine of
@@ -244,7 +241,7 @@ class ContainerRun implements PreparedSandbox {
       this.#status = undefined;
       server?.close();
       channel.close();
-      await this.#engine(['rm', '--force', '--volumes', name]).catch(() => {});
+      await askEngine(this.engine, ['rm', '--force', '--volumes', name]).catch(() => {});
     }
   }
 
@@ -264,7 +261,7 @@ class ContainerRun implements PreparedSandbox {
     status.once('record', () => {
       // Where the engine runs in a machine of its own, its process ids say nothing here, and its limits hold alone.
       if (this.engine.sharesProcesses)
-        this.#engine(['inspect', '--format', '{{.State.Pid}}', name])
+        askEngine(this.engine, ['inspect', '--format', '{{.State.Pid}}', name])
           .then(({ stdout }) => {
             innerPid = Number(stdout) || undefined;
           })
@@ -278,7 +275,7 @@ class ContainerRun implements PreparedSandbox {
     });
     const kill = (): void => {
       if (hasExited) return;
-      this.#engine(['kill', name]).catch(() => child.kill('SIGKILL'));
+      askEngine(this.engine, ['kill', name]).catch(() => child.kill('SIGKILL'));
     };
     const ended = supervise(command, {
       child,
@@ -286,7 +283,9 @@ class ContainerRun implements PreparedSandbox {
       terminate: () => {
         // From within, where the processes of the engine are not ours to signal; spares the first one and itself.
         if (this.#sideCar !== undefined)
-          void this.#engine(['exec', name, '/bin/bash', '-p', '-c', 'kill -TERM -1']).catch(() => {});
+          void askEngine(this.engine, ['exec', name, '/bin/bash', '-p', '-c', 'kill -TERM -1']).catch(
+            () => {},
+          );
         else
           signalAll(
             tree().filter(({ pid }) => pid !== innerPid),
@@ -313,18 +312,11 @@ class ContainerRun implements PreparedSandbox {
 
   async #stateOf(name: string): Promise<{ readonly OOMKilled?: boolean } | undefined> {
     try {
-      const { stdout } = await this.#engine(['inspect', '--format', '{{json .State}}', name]);
+      const { stdout } = await askEngine(this.engine, ['inspect', '--format', '{{json .State}}', name]);
       return JSON.parse(stdout) as { readonly OOMKilled?: boolean };
     } catch {
       return undefined;
     }
-  }
-
-  #engine(words: readonly string[]): Promise<{ stdout: string }> {
-    return run(this.engine.program, [...this.engine.globalWords, ...words], {
-      env: this.engine.environment,
-      timeout: 60_000,
-    });
   }
 
   async addWorkFiles(files: readonly WorkFile[]): Promise<void> {

@@ -1,13 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { promisify } from 'node:util';
 import { M4BenchError, messageOf } from '../support/errors.js';
 import { mountWord, OWNER_LABEL, SANDBOX_LABEL } from './container-arguments.js';
-import type { ContainerEngine } from './container-engine.js';
+import { askEngine, type ContainerEngine } from './container-engine.js';
 import { Relay, type RelayChannel } from './relay.js';
 import { INSIDE_NODE, TOOLS_ROOT, toolMounts } from './tools.js';
-
-const run = promisify(execFile);
 
 /** Where the volume stands in the side-car. */
 const SIDE_CAR_FOLDER = '/run/m4bench';
@@ -34,10 +31,9 @@ export interface SideCarOptions {
  */
 export class SideCar implements AsyncDisposable {
   private constructor(
-    /** Name of the volume. */
+    /** Name of the volume, and of the container. */
     readonly volume: string,
     private readonly engine: ContainerEngine,
-    private readonly name: string,
     private readonly relay: Relay,
     private readonly child: ChildProcess | undefined,
   ) {}
@@ -50,7 +46,7 @@ export class SideCar implements AsyncDisposable {
     let child: ChildProcess | undefined;
     try {
       const volumeOptions = `size=${VOLUME_BYTES},mode=0755,uid=${SIDE_CAR_UID},gid=${SIDE_CAR_UID}`;
-      await tell(engine, [
+      await askEngine(engine, [
         ...['volume', 'create', '--label', SANDBOX_LABEL, '--label', `${OWNER_LABEL}=${owner}`],
         ...[
           '--driver',
@@ -75,9 +71,9 @@ export class SideCar implements AsyncDisposable {
         `${JSON.stringify({ ...relayAddress(engine), port: relay.port, token: relay.token, channels: Object.keys(channels) })}\n`,
       );
       await ready;
-      return new SideCar(name, engine, name, relay, child);
+      return new SideCar(name, engine, relay, child);
     } catch (thrown) {
-      await new SideCar(name, engine, name, relay, child)[Symbol.asyncDispose]();
+      await new SideCar(name, engine, relay, child)[Symbol.asyncDispose]();
       throw new M4BenchError(
         'SIDE_CAR_FAILED',
         `The container beside the agent's, which leads to the gateway, did not start: ${messageOf(thrown).slice(0, 300)}.`,
@@ -90,14 +86,9 @@ export class SideCar implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.child?.stdin?.end();
     await this.relay[Symbol.asyncDispose]();
-    await tell(this.engine, ['rm', '--force', '--volumes', this.name]).catch(() => {});
-    await tell(this.engine, ['volume', 'rm', '--force', this.volume]).catch(() => {});
+    await askEngine(this.engine, ['rm', '--force', '--volumes', this.volume]).catch(() => {});
+    await askEngine(this.engine, ['volume', 'rm', '--force', this.volume]).catch(() => {});
   }
-}
-
-function tell(engine: ContainerEngine, words: readonly string[]): Promise<unknown> {
-  const options = { env: engine.environment, timeout: 60_000 };
-  return run(engine.program, [...engine.globalWords, ...words], options);
 }
 
 /** How a container with a network reaches the loopback address of this machine. */

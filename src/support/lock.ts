@@ -33,6 +33,11 @@ interface Held {
 /** Who holds a lock, as far as its file tells. */
 export type LockHolder = Pick<Owner, 'pid' | 'host'>;
 
+/** The holder in a sentence: `process 4711 on host`. */
+export function holderInWords(holder: LockHolder | undefined): string {
+  return holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`;
+}
+
 /** Where the files of a lock lie: `<folder>/<prefix><generation>.json`. */
 export interface LockPlace {
   readonly folder: string;

@@ -8,6 +8,7 @@ import { type CampaignPlan, campaignFolder, freezePlan, readPlan } from '../../c
 import { type CampaignOutcome, readResults } from '../../campaigns/run.js';
 import { type CampaignStatus, campaignStatus } from '../../campaigns/status.js';
 import { M4BenchError } from '../../support/errors.js';
+import { holderInWords } from '../../support/lock.js';
 import {
   type CampaignOptions,
   draftCampaign,
@@ -129,7 +130,7 @@ function statusText(status: CampaignStatus): string {
   ];
   const state =
     status.holder !== null
-      ? `run by process ${status.holder.pid} on ${status.holder.host}`
+      ? `run by ${holderInWords(status.holder)}`
       : left === 0
         ? 'not running'
         : `not running (m4bench campaign run ${status.campaign} goes on)`;

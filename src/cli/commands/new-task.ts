@@ -12,7 +12,7 @@ import type { Task, TaskMode } from '../../tasks/task.js';
 import { type CliContext, contextOf } from '../context.js';
 import { lintOptions } from '../lint-options.js';
 import { askForTask, taskQuestions } from '../new-task-questions.js';
-import { collect } from '../options.js';
+import { collect, flagOf } from '../options.js';
 
 interface NewTaskCommandOptions {
   readonly into: string;
@@ -150,7 +150,7 @@ function familyTaskFrom(name: string, options: NewTaskCommandOptions, command: C
     throw new M4BenchError(
       'NEW_TASK_INVALID',
       `The family ${options.family} exists, and its contract, reference and skills are those of all its tasks.`,
-      `Leave --${given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} away, or name another --family.`,
+      `Leave ${flagOf(given)} away, or name another --family.`,
     );
   }
   return {
