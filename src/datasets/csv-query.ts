@@ -10,8 +10,9 @@ import { hasReleaseForm, zonelessTimestamp } from './timestamps.js';
  * - `official`: the bytes are the published ones, so such values cannot occur.
  * - `quick`: whole numbers come as DOUBLE, which shows fractions, and timestamps as text that must have the release's
  *   own form. A file that it refuses may still be right: `careful` decides. Numbers beyond `exactWholeNumber` are not
- *   exact, and years may have fewer than four digits; the caller looks at the extremes of what was written.
- * - `careful`: whole numbers and timestamps come as text and are converted under a check.
+ *   exact, years may have fewer than four digits, and a DOUBLE may be `nan` or `inf`; the caller looks at the extremes
+ *   of what was written.
+ * - `careful`: whole numbers and timestamps come as text and are converted under a check, doubles are checked.
  */
 export type CsvReading = 'official' | 'quick' | 'careful';
 
@@ -48,6 +49,7 @@ function readAs(type: ColumnType, reading: CsvReading): string {
 function checkedValue(name: string, type: ColumnType, reading: CsvReading): string {
   if (reading === 'official') return name;
   if (type === 'DOUBLE') {
+    if (reading === 'quick') return name;
     return `case when not isfinite(${name}) then error('not a finite number') else ${name} end`;
   }
   if (type === 'BIGINT') {

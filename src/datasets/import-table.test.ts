@@ -129,6 +129,37 @@ describe('whole numbers', () => {
   });
 });
 
+describe('measurements are finite', () => {
+  // Only the footer of the stored file shows them to the quick reading, so each stands where a footer could hide it.
+  test.each(['nan', 'NaN', '-nan', 'inf', '-inf', 'Infinity', '1e400'])('%s is an error', async (value) => {
+    const row = (text: string): string =>
+      `1,2,3,,2150-01-01 00:00:00,2150-01-01 00:00:00,226559,${text},mL\n`;
+    const alone = await failureOf(await source(`${header}\n${row(value)}`));
+    expect(alone.code).toBe('IMPORT_VALUE_INVALID');
+    expect(alone.message).toContain('line 2, column value');
+    const amongNulls = await failureOf(await source(`${header}\n${row('')}${row(value)}${row('')}`));
+    expect(amongNulls.message).toContain('line 3, column value');
+    const amongOthers = `${row('5').repeat(importRowGroupSize)}${row('-7.25')}${row(value)}${row('0')}`;
+    const last = await failureOf(await source(`${header}\n${amongOthers}`));
+    expect(last.message).toContain(`line ${importRowGroupSize + 3}, column value`);
+  });
+
+  test('the largest, the smallest and none at all are kept', async () => {
+    const values = ['1.7976931348623157e308', '-1.7976931348623157e308', '5e-324', '-0.0', ''];
+    const rows = values.map((value) => `1,2,3,,2150-01-01 00:00:00,2150-01-01 00:00:00,226559,${value},mL\n`);
+    await load(await source(`${header}\n${rows.join('')}`));
+    expect((await columnOf('value')).map((value) => (value === null ? null : Number(value)))).toEqual([
+      Number.MAX_VALUE,
+      -Number.MAX_VALUE,
+      Number.MIN_VALUE,
+      -0,
+      null,
+    ]);
+    await load(await source(`${header}\n${rows[4]}`));
+    expect(await columnOf('value')).toEqual([null]);
+  });
+});
+
 test('a file vouched for by its checksum is read without these checks and gives the same rows', async () => {
   const rows = Array.from(
     { length: 500 },

@@ -12,7 +12,7 @@ import { findParquetFault, parquetQuery } from './parquet-source.js';
 import type { SourceFile } from './release-folder.js';
 import type { ColumnType } from './source-schema.js';
 
-/** Rows per Parquet row group; `layout.ts` says why. */
+/** Rows per Parquet row group: the best of those measured by `bench/data/layout.ts` (docs/data.md has the figures). */
 export const importRowGroupSize = 122_880;
 
 /** How tables of a dataset are stored: measurements hardly repeat, so only short dictionaries pay. */
@@ -95,8 +95,10 @@ async function importCsv(
 }
 
 /**
- * False when the quick reading may have taken what it must not: a whole number so large that a DOUBLE rounds it, or
- * a year of other than four digits (` 150`, `-150`), which fills the release's form.
+ * False when the quick reading may have taken what it must not: a whole number so large that a DOUBLE rounds it, a year
+ * of other than four digits (` 150`, `-150`), which fills the release's form, or a DOUBLE that is not finite. The
+ * engine states no least or largest value of a row group with one that is not finite (a test holds it to that), so this costs
+ * a look at the file's footer in the place of one at every value.
  */
 async function isSure(session: DuckSession, source: SourceFile, parquetPath: string): Promise<boolean> {
   const listOf = (type: ColumnType): string =>
@@ -104,14 +106,16 @@ async function isSure(session: DuckSession, source: SourceFile, parquetPath: str
       .filter((column) => column.type === type)
       .map(({ name }) => literal(name))
       .join(', ') || "''";
-  const { largest, shortYears } = await session.row(
+  const { largest, shortYears, unbounded } = await session.row(
     `select coalesce(max(greatest(abs(try_cast(stats_min_value as double)), abs(try_cast(stats_max_value as double))))
          filter (path_in_schema in (${listOf('BIGINT')})), 0) as largest,
        count(*) filter (path_in_schema in (${listOf('TIMESTAMP')})
-         and try_cast(stats_min_value as timestamp) < timestamp '1000-01-01')::int as "shortYears"
+         and try_cast(stats_min_value as timestamp) < timestamp '1000-01-01')::int as "shortYears",
+       count(*) filter (path_in_schema in (${listOf('DOUBLE')}) and stats_null_count is distinct from num_values
+         and (stats_min_value is null or stats_max_value is null))::int as unbounded
      from parquet_metadata(${literal(parquetPath)})`,
   );
-  return Number(largest) < exactWholeNumber && shortYears === 0;
+  return Number(largest) < exactWholeNumber && shortYears === 0 && unbounded === 0;
 }
 
 const remedies: Readonly<Record<CsvFault['kind'], readonly [code: string, remedy: string]>> = {

@@ -62,6 +62,7 @@ export async function importTables(
     memoryBytes: Math.floor((options.memoryBytes ?? 2 * 1024 ** 3) * engineShare),
     threads,
     spillFolder: staging,
+    keepsMemory: true,
   });
   const startedAt = performance.now();
   const lanes = Math.max(2, Math.min(4, threads));

@@ -36,6 +36,28 @@ describe('m4bench data', () => {
     expect((await m4bench(home, [...words, broken, '--check'])).exitCode).toBe(1);
   }, 120_000);
 
+  test('import leaves the rows as read when asked to, and refuses a layout that it does not know', async () => {
+    const from = join(home, 'datasets', 'eicu-synthetic', 'eicu_crd');
+    const words = [
+      'data',
+      'import',
+      'copy',
+      '--kind',
+      'eicu',
+      '--from',
+      from,
+      '--no-verify',
+      '--json',
+      '--layout',
+    ];
+    const unknown = await m4bench(home, [...words, 'sorted']);
+    expect(unknown.exitCode).toBe(2);
+    expect(unknown.stderr).toContain('by-item, as-read');
+    const imported = await m4bench(home, [...words, 'as-read']);
+    expect(imported.exitCode, imported.stderr).toBe(0);
+    expect(JSON.parse(imported.stdout)).toMatchObject({ options: { layout: 'as-read' } });
+  }, 120_000);
+
   test('verify ends with exit code 1 when a file was changed', async () => {
     expect((await m4bench(home, ['data', 'verify', 'eicu-synthetic'])).exitCode).toBe(0);
     const dataset = await openDataset(homeAt(home), 'eicu-synthetic');

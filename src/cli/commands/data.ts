@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { printWithThousands, toText } from '../../analysis/tables.js';
 import { listDatasets } from '../../datasets/dataset.js';
 import { importDataset } from '../../datasets/import.js';
+import { type Layout, layouts } from '../../datasets/import-tables.js';
 import { databaseKinds } from '../../datasets/source-schema.js';
 import { synthesizeDataset } from '../../datasets/synthesize.js';
 import { contextOf } from '../context.js';
@@ -32,6 +33,14 @@ export function dataCommand(): Command {
     )
     .option('--no-verify', 'accept files that are not the official release; the dataset is marked unverified')
     .option('--replace', 'replace a dataset of this name')
+    .addOption(
+      new Option(
+        '--layout <layout>',
+        'by-item sorts large event tables so that queries skip most of them; as-read takes a third less time',
+      )
+        .choices(layouts)
+        .default('by-item'),
+    )
     .addHelpText(
       'after',
       '\nExample:\n  m4bench data import mimic-iv-demo --from ./mimic-iv-demo-2.2\n  m4bench data import our-omop --schema omop.toml --from ./export',
@@ -39,7 +48,14 @@ export function dataCommand(): Command {
     .action(
       async (
         name: string,
-        options: { from: string; schema?: string; kind?: string; verify: boolean; replace?: boolean },
+        options: {
+          from: string;
+          schema?: string;
+          kind?: string;
+          verify: boolean;
+          replace?: boolean;
+          layout: Layout;
+        },
         command: Command,
       ) => {
         const context = contextOf(command);
@@ -51,6 +67,7 @@ export function dataCommand(): Command {
           ...(options.kind === undefined ? {} : { kind: options.kind }),
           verify: options.verify,
           replace: options.replace ?? false,
+          layout: options.layout,
           progress: context.progress,
         });
         const { folder, ...manifest } = dataset;
