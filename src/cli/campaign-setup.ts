@@ -37,7 +37,7 @@ import type { Task } from '../tasks/task.js';
 import { benchmarkVersion } from '../version.js';
 import type { CassetteOptions } from './cassette-options.js';
 import type { CliContext } from './context.js';
-import { collect, wholeNumber } from './options.js';
+import { collect, typedOptions, wholeNumber } from './options.js';
 import { refuseOtherOptions } from './planned-options.js';
 import { agentHelp, type RunOptions, type RunSetup, setUpRuns, withAgentOptions } from './run-setup.js';
 
@@ -395,12 +395,13 @@ export async function plannedCampaign(
   context: CliContext,
   name: string,
   options: CampaignOptions,
+  command: Command,
 ): Promise<PlannedCampaign> {
   const asksForNothing =
     options.agent === undefined && options.profile === undefined && options.task === undefined;
   const present = asksForNothing ? await existingPlan(context.home, name) : undefined;
   if (present !== undefined) {
-    refuseOtherOptions(present, options);
+    refuseOtherOptions(present, typedOptions(command, options));
     return await setUpPlan(context, present, options);
   }
   return await planDraft(context, await draftCampaign(context, name, options));

@@ -1,8 +1,15 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 
 /** An option as it is typed: `--max-tokens` for `maxTokens`. */
 export function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** The options that the user wrote, without the defaults of the command. */
+export function typedOptions<Options extends object>(command: Command, options: Options): Partial<Options> {
+  return Object.fromEntries(
+    Object.entries(options).filter(([name]) => command.getOptionValueSource(name) !== 'default'),
+  ) as Partial<Options>;
 }
 
 /** Parser of a whole number of at least `least`. */

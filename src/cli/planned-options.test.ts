@@ -1,13 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { planCells } from '../campaigns/plan.js';
 import { testCell } from '../campaigns/test-campaign.js';
 import { homeAt } from '../support/home.js';
 import { benchmarkVersion } from '../version.js';
-import { type CampaignOptions, setUpPlan } from './campaign-setup.js';
+import { type CampaignOptions, setUpPlan, withCampaignOptions } from './campaign-setup.js';
 import type { CliContext } from './context.js';
+import { typedOptions } from './options.js';
 import { refuseOtherOptions } from './planned-options.js';
 
 const plan = planCells({
@@ -31,35 +33,45 @@ const withLogin = {
   }),
   setup: { agent: 'basic', schemaSeed: '1', memoryMiB: 4096 },
 };
-/** What the command line gives when only the name stands there. */
-const bare: CampaignOptions = {
-  effort: 'auto',
-  schemaSeed: '1',
-  sandbox: 'bubblewrap',
-  memory: 4096,
-  seed: '1',
-};
+/** What stands behind the name of a campaign on the command line. */
+function typed(...words: readonly string[]): Partial<CampaignOptions> {
+  const command = withCampaignOptions(new Command()).parse(words, { from: 'user' });
+  return typedOptions(command, command.opts<CampaignOptions>());
+}
 
 test('a name alone, and options that say what was planned, go on with the plan', () => {
-  refuseOtherOptions(plan, bare);
-  refuseOtherOptions(plan, { ...bare, trials: 2, condition: ['with-skill', 'no-skill'], timeout: 300 });
+  expect(typed()).toEqual({});
+  refuseOtherOptions(plan, typed());
+  refuseOtherOptions(plan, typed('--trials', '2', '--condition', 'with-skill,no-skill', '--timeout', '300'));
+  refuseOtherOptions(plan, typed('--seed', '1', '--sandbox', 'bubblewrap'));
 });
 
 test.each([
-  ['--trials', { trials: 3 }],
-  ['--condition', { condition: ['no-skill'] }],
-  ['--max-tokens', { maxTokens: 1000 }],
-  ['--effort', { effort: 'high' }],
-  ['--sandbox', { sandbox: 'docker' }],
-] as const)('%s that differs from the plan is refused by its name', (flag, changed) => {
-  expect(() => refuseOtherOptions(plan, { ...bare, ...changed } as CampaignOptions)).toThrow(
+  ['--trials', '3'],
+  ['--condition', 'no-skill'],
+  ['--max-tokens', '1000'],
+  ['--effort', 'high'],
+  ['--sandbox', 'docker'],
+])('%s %s, which differs from the plan, is refused by its name', (flag, value) => {
+  expect(() => refuseOtherOptions(plan, typed(flag, value))).toThrow(
+    expect.objectContaining({ code: 'PLAN_DIFFERS', message: expect.stringContaining(flag) }),
+  );
+});
+
+test.each([
+  ['--seed', '1'],
+  ['--sandbox', 'bubblewrap'],
+  ['--memory', '4096'],
+])('%s %s, the default of a new campaign, is refused too where another was planned', (flag, value) => {
+  const other = { ...withLogin, seed: '7', setup: { ...withLogin.setup, memoryMiB: 512 } };
+  expect(() => refuseOtherOptions(other, typed(flag, value))).toThrow(
     expect.objectContaining({ code: 'PLAN_DIFFERS', message: expect.stringContaining(flag) }),
   );
 });
 
 test('--login is part of what was planned, and holds when the campaign goes on by its name', async () => {
-  refuseOtherOptions(withLogin, { ...bare, login: true });
-  expect(() => refuseOtherOptions(plan, { ...bare, login: true })).toThrow(
+  refuseOtherOptions(withLogin, typed('--login'));
+  expect(() => refuseOtherOptions(plan, typed('--login'))).toThrow(
     expect.objectContaining({ code: 'PLAN_DIFFERS', message: expect.stringContaining('--login') }),
   );
   // An agent without a login is what tells that one is asked for.

@@ -22,7 +22,9 @@ async function faultIn(text: string, chunkBytes = 7): Promise<CsvFault | undefin
 describe('the first fault of a CSV file', () => {
   test.each([
     ['1,2150-02-30 10:00:00,,x\n', 2, 'charttime'],
-    ['1,2150-02-28 24:00:00,,x\n', 2, 'charttime'],
+    ['1,2150-02-28 24:00:01,,x\n', 2, 'charttime'],
+    ['1,2150-02-28 24:00:00.5,,x\n', 2, 'charttime'],
+    ['1,2150-02-28 25:00:00,,x\n', 2, 'charttime'],
     ['1,2150-02-28 10:00:00+02,,x\n', 2, 'charttime'],
     ['1,infinity,,x\n', 2, 'charttime'],
     ['1,,2150-13-01,x\n', 2, 'dod'],
@@ -35,6 +37,8 @@ describe('the first fault of a CSV file', () => {
   test.each([
     ['1,2150-02-28,2150-2-8,x\n'],
     ['1,2150-02-28T10:00:00.123,NA,\n'],
+    ['1,2150-02-28 24:00:00,NA,\n'],
+    ['1,2150-02-28 24:00:00.0,NA,\n'],
     ['-5,NA,,"a ""b"", c"\n\n'],
     ['7,,,last line without an end'],
     ['9223372036854775807,,,\n'],

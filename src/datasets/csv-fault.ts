@@ -38,7 +38,11 @@ const fitsType: Readonly<Record<ColumnType, (text: string) => boolean>> = {
   TIMESTAMP: (text) => {
     const found = timestamp.exec(text);
     if (found === null || !isDate(found[1]!)) return false;
-    return Number(found[3] ?? 0) < 24 && Number(found[4] ?? 0) < 60 && Number(found[6] ?? 0) < 60;
+    const part = (index: number): number => Number(found[index] ?? 0);
+    const [hour, minute, second, fraction] = [part(3), part(4), part(6), part(7)];
+    // The end of a day (ISO 8601) is read as the midnight after it.
+    if (hour === 24) return minute === 0 && second === 0 && fraction === 0;
+    return hour < 24 && minute < 60 && second < 60;
   },
   BOOLEAN: (text) => /^(t|f|true|false|0|1)$/i.test(text),
 };

@@ -94,8 +94,8 @@ describe('times of day have no zone', () => {
     expect((await failureOf(await source(rows))).message).toContain('line 2, column charttime');
   });
 
-  test('a date alone, a T, seconds left out and fractions of a second are times', async () => {
-    const times = ['2150-01-02', '2150-01-02T10:00', '2150-01-02 10:00:07.25', ''];
+  test('a date alone, a T, seconds left out, fractions of a second and the end of a day are times', async () => {
+    const times = ['2150-01-02', '2150-01-02T10:00', '2150-01-02 10:00:07.25', '', '2150-12-31 24:00:00'];
     const rows = times.map((time) => `1,2,3,,${time},2150-01-01 00:00:00,226559,5,mL\n`).join('');
     await load(await source(`${header}\n${rows}`));
     expect(await columnOf('charttime')).toEqual([
@@ -103,6 +103,7 @@ describe('times of day have no zone', () => {
       '2150-01-02 10:00:00',
       '2150-01-02 10:00:07.25',
       null,
+      '2151-01-01 00:00:00',
     ]);
   });
 });

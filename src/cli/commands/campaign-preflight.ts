@@ -69,7 +69,7 @@ export function campaignPreflightCommand(): Command {
       .option('--hostile', 'let the hostile agent try to get out of the sandbox first (a minute or two)'),
   ).action(async (name: string, options: PreflightCommandOptions, command: Command) => {
     const context = contextOf(command);
-    const planned = await plannedCampaign(context, name, options);
+    const planned = await plannedCampaign(context, name, options, command);
     await using _setup = planned.setup;
     const findings = await findingsOf(context, planned, {
       parallel: options.parallel,

@@ -98,7 +98,7 @@ async function runAction(
 ): Promise<void> {
   const context = contextOf(command);
   const isNew = (await readPlan(context.home, name)) === undefined;
-  const planned = await plannedCampaign(context, name, options);
+  const planned = await plannedCampaign(context, name, options, command);
   await using _setup = planned.setup;
   if (options.preflight) {
     const hasCostBudget = options.budgetCost !== undefined;
