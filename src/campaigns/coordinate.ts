@@ -108,11 +108,15 @@ class Coordination {
     await this.options.store.writePlan(JSON.stringify(this.options.plan));
     await this.seed();
     for (;;) {
+      // Counted before the look at the store: a job ends after its result is published, so that what is pending after the
+      // look and was not lost had its job here. The other way round, a run that judged nothing and ended in between
+      // looked lost and was made again.
+      const held = await this.heldJobs();
       await this.collect();
       await this.heed();
       const isOver = this.pending.size === 0 || signal?.aborted === true || (await this.hasStopped());
       if (isOver) break;
-      await this.refill();
+      await this.refill(held);
       await this.nextTurn();
     }
     return {
@@ -152,14 +156,18 @@ class Coordination {
   }
 
   /** Puts back what Redis lost: everything after a restart without its data, single jobs that ended without a result. */
-  private async refill(): Promise<void> {
+  private async refill(held: number): Promise<void> {
     if (!(await this.state.isThere())) {
       await this.seed();
       return;
     }
-    const counts = await this.queue.getJobCounts();
-    const held = Object.values(counts).reduce((sum, count) => sum + count, 0);
     if (held < this.pending.size) await this.enqueue([...this.pending.values()]);
+  }
+
+  /** How many jobs the queue holds, in whatever state. */
+  private async heldJobs(): Promise<number> {
+    const counts = await this.queue.getJobCounts();
+    return Object.values(counts).reduce((sum, count) => sum + count, 0);
   }
 
   /** Adds jobs; one that the queue holds already stays as it is. */

@@ -162,6 +162,31 @@ describe.skipIf(program === undefined)('a campaign by a queue', () => {
     expect(await session(() => ({}))).toMatchObject({ ran: 1, kept: 23, unjudged: 0 });
   }, 60_000);
 
+  test('a run that judged nothing while the store was looked through is not made again in the same session', async () => {
+    const plan = testPlan(2, 3, 'slow look');
+    await freezePlan(home, plan);
+    const abort = new AbortController();
+    let calls = 0;
+    const worker = work(plan, abort.signal, async () => {
+      calls += 1;
+      await sleep(60);
+      return { class: 'infrastructure', reason: 'the model service failed before the end' };
+    });
+    // Each look takes longer than a run, so that runs end between what it saw and what comes of it.
+    const store = storeOf(plan);
+    const finished = async (runIds: readonly string[]) => {
+      const found = await store.finished(runIds);
+      await sleep(150);
+      return found;
+    };
+    const outcome = await coordinate(plan, { store: { ...store, finished } });
+    await sleep(300);
+    abort.abort();
+    await worker;
+    expect(outcome).toMatchObject({ ran: plan.runs.length, unjudged: plan.runs.length });
+    expect(calls).toBe(plan.runs.length);
+  }, 60_000);
+
   test('workers killed, the coordinator killed, Redis restarted empty: no run lost, none twice, the same tables', async () => {
     const plan = isLong ? smallPlan(5, 20, 'chaos') : smallPlan(2, 2, 'chaos');
     await freezePlan(home, plan);
