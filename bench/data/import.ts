@@ -21,6 +21,7 @@ import { DuckSession } from '../../src/duck/session.js';
 import { literal } from '../../src/duck/sql.js';
 import { sha256File } from '../../src/support/hashing.js';
 import { homeAt, packageRoot } from '../../src/support/home.js';
+import { testDataFolder } from '../../test/oracle/run-oracle.js';
 
 interface Cost {
   readonly seconds: number;
@@ -40,9 +41,7 @@ const { values } = parseArgs({
     way: { type: 'string' },
   },
 });
-const demo =
-  values.from ??
-  join(process.env.M4BENCH_TEST_DATA ?? join(packageRoot(), '..', 'shared'), 'data', 'mimic-iv-demo');
+const demo = values.from ?? join(testDataFolder(), 'data', 'mimic-iv-demo');
 
 /** The demo beside a chartevents.csv of the size asked for. */
 async function largeRelease(folder: string, bytes: number): Promise<void> {
@@ -122,13 +121,13 @@ async function apart(way: Way, release: string): Promise<Cost> {
   const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: packageRoot() });
   await rm(work, { recursive: true, force: true });
   const cost = JSON.parse(stdout) as Cost;
-  console.log(`${way}: ${shown(cost)}`);
+  console.log(
+    `${way}: ${cost.seconds.toFixed(1)} s, ${cost.cpuSeconds.toFixed(1)} s of processor time, ${peakOf(cost)}`,
+  );
   return cost;
 }
 
-function shown({ seconds, cpuSeconds, peakBytes }: Cost): string {
-  return `${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of processor time, peak ${(peakBytes / 2 ** 30).toFixed(2)} GiB`;
-}
+const peakOf = ({ peakBytes }: Cost): string => `peak ${(peakBytes / 2 ** 30).toFixed(2)} GiB`;
 
 /** The least time and the least processor time of all rounds, and the most memory. */
 function leastOf(costs: readonly Cost[]): Cost {
@@ -147,7 +146,7 @@ async function compare(release: string): Promise<void> {
   for (const layout of layouts) {
     const cost = leastOf(costs[layout]);
     console.log(
-      `throughput ${layout}, DuckDB's own = 1: ${(yardstick.seconds / cost.seconds).toFixed(2)} by the clock, ${(yardstick.cpuSeconds / cost.cpuSeconds).toFixed(2)} by processor time, peak ${(cost.peakBytes / 2 ** 30).toFixed(2)} GiB`,
+      `throughput ${layout}, DuckDB's own = 1: ${(yardstick.seconds / cost.seconds).toFixed(2)} by the clock, ${(yardstick.cpuSeconds / cost.cpuSeconds).toFixed(2)} by processor time, ${peakOf(cost)}`,
     );
   }
 }

@@ -1,9 +1,8 @@
 /**
- * `npx tsx bench/data/layout.ts [--gigabytes 1] [--from DIR]`: what the order of rows and the size of row groups are worth.
- * Chart events are the demo's, repeated as other patients with other stays to about the size given (as CSV); stored as read
- * and in several layouts, each asked what concepts ask for. Prints size on disk, what sorting and writing cost as multiples
- * of writing the rows as read, and each query's time as a share of its time on the rows as read, best of three.
- * `--from` names the folder of the open demo.
+ * `npx tsx bench/data/layout.ts [--copies 16]`: what the order of rows and the size of row groups are worth. Chart events
+ * are the demo's, copied as other patients; stored as read and in several layouts, each asked what concepts ask for. Prints
+ * size on disk, what sorting and writing cost as multiples of writing the rows as read, and each query's time as a share of
+ * its time on the rows as read, best of three.
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
@@ -14,17 +13,10 @@ import { importRowGroupSize, storedAs } from '../../src/datasets/import-table.js
 import { writeParquet } from '../../src/duck/parquet.js';
 import { DuckSession } from '../../src/duck/session.js';
 import { literal } from '../../src/duck/sql.js';
-import { packageRoot } from '../../src/support/home.js';
+import { testDataFolder } from '../../test/oracle/run-oracle.js';
+import { amplifiedDemo } from '../concepts/lakes.js';
 
-const { values } = parseArgs({
-  options: { gigabytes: { type: 'string', default: '1' }, from: { type: 'string' } },
-});
-const demo =
-  values.from ??
-  join(process.env.M4BENCH_TEST_DATA ?? join(packageRoot(), '..', 'shared'), 'data', 'mimic-iv-demo');
-
-/** Bytes of one row of chart events as CSV, on average. */
-const rowBytes = 91;
+const { values } = parseArgs({ options: { copies: { type: 'string', default: '16' } } });
 
 const layouts: readonly { readonly order: readonly string[]; readonly rowGroupSize: number }[] = [
   { order: [], rowGroupSize: importRowGroupSize },
@@ -60,19 +52,14 @@ async function secondsOf(work: () => Promise<unknown>, tries = 1): Promise<numbe
 
 async function measure(folder: string): Promise<void> {
   await using session = await DuckSession.open({ threads: 2, spillFolder: folder, keepsMemory: true });
-  const once = `read_csv(${literal(join(demo, 'icu', 'chartevents.csv.gz'))}, nullstr = ['', '___'])`;
-  const { rows } = await session.row(`select count(*)::int as rows from ${once}`);
-  const copies = Math.max(1, Math.round((Number(values.gigabytes) * 1e9) / rowBytes / Number(rows)));
+  const copied = join(await amplifiedDemo(folder, Number(values.copies)), 'icu', 'chartevents.parquet');
   const source = join(folder, 'source.parquet');
-  for (let copy = 0; copy < copies; copy += 1)
-    await session.run(
-      `copy (select * replace (subject_id + ${copy} * 10000000 as subject_id, stay_id + ${copy} * 10000000 as stay_id)
-         from ${once}) to ${literal(join(folder, `part-${String(copy).padStart(4, '0')}.parquet`))} (format parquet)`,
-    );
-  await session.run(
-    `copy (select * from read_parquet(${literal(join(folder, 'part-*.parquet'))})) to ${literal(source)} (format parquet, compression lz4_raw)`,
-  );
-  console.log(`${(Number(rows) * copies).toLocaleString('en')} rows of ${copies} times 100 patients`);
+  // A release keeps the rows of a patient together.
+  const { rows } = await writeParquet(session, `from read_parquet(${literal(copied)})`, source, {
+    orderBy: ['subject_id', 'charttime'],
+    compression: 'lz4_raw',
+  });
+  console.log(`${rows.toLocaleString('en')} rows of ${values.copies} times 100 patients`);
   let asRead: { readonly write: number; readonly ask: readonly number[] } | undefined;
   for (const { order, rowGroupSize } of layouts) {
     const path = join(folder, 'stored.parquet');
@@ -93,11 +80,11 @@ async function measure(folder: string): Promise<void> {
   }
 }
 
-if (existsSync(join(demo, 'icu'))) {
+if (existsSync(join(testDataFolder(), 'tools'))) {
   const folder = await mkdtemp(join(tmpdir(), 'm4bench-bench-'));
   try {
     await measure(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-} else console.log(`No demo at ${demo}; name it with --from.`);
+} else console.log(`No demo in ${testDataFolder()}; name its folder with M4BENCH_TEST_DATA.`);

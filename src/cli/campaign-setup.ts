@@ -401,7 +401,7 @@ export async function plannedCampaign(
     options.agent === undefined && options.profile === undefined && options.task === undefined;
   const present = asksForNothing ? await existingPlan(context.home, name) : undefined;
   if (present !== undefined) {
-    refuseOtherOptions(present, typedOptions(command, options));
+    refuseOtherOptions(present, typedOptions(command));
     return await setUpPlan(context, present, options);
   }
   return await planDraft(context, await draftCampaign(context, name, options));

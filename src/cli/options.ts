@@ -6,9 +6,9 @@ export function flagOf(name: string): string {
 }
 
 /** The options that the user wrote, without the defaults of the command. */
-export function typedOptions<Options extends object>(command: Command, options: Options): Partial<Options> {
+export function typedOptions<Options>(command: Command): Partial<Options> {
   return Object.fromEntries(
-    Object.entries(options).filter(([name]) => command.getOptionValueSource(name) !== 'default'),
+    Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) !== 'default'),
   ) as Partial<Options>;
 }
 

@@ -35,8 +35,7 @@ const withLogin = {
 };
 /** What stands behind the name of a campaign on the command line. */
 function typed(...words: readonly string[]): Partial<CampaignOptions> {
-  const command = withCampaignOptions(new Command()).parse(words, { from: 'user' });
-  return typedOptions(command, command.opts<CampaignOptions>());
+  return typedOptions(withCampaignOptions(new Command()).parse(words, { from: 'user' }));
 }
 
 test('a name alone, and options that say what was planned, go on with the plan', () => {

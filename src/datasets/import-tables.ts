@@ -27,6 +27,7 @@ export interface IdentifiedFile extends SourceFile {
 export const layouts = ['by-item', 'as-read'] as const;
 /** `by-item` sorts large event tables so that queries skip most of them; `as-read` keeps the order of the files. */
 export type Layout = (typeof layouts)[number];
+export const defaultLayout: Layout = 'by-item';
 
 export interface ImportTablesOptions {
   readonly layout: Layout;

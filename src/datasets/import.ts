@@ -23,6 +23,7 @@ import {
 import { duration } from './import-progress.js';
 import { importRowGroupSize } from './import-table.js';
 import {
+  defaultLayout,
   type IdentifiedFile,
   type ImportedTables,
   importTables,
@@ -60,7 +61,7 @@ export interface ImportOptions {
   readonly verify?: boolean;
   /** Put the new dataset in the place of an existing one; default false. */
   readonly replace?: boolean;
-  /** Default `by-item`. */
+  /** Default `defaultLayout`. */
   readonly layout?: Layout;
   readonly progress?: Progress;
   /** Memory for DuckDB over all parallel imports, default 2 GiB. */
@@ -98,7 +99,7 @@ export async function importDataset(home: Home, options: ImportOptions): Promise
 
   const staging = `${folder}.importing.tmp`;
   await mkdir(staging, { recursive: true });
-  const layout = options.layout ?? 'by-item';
+  const layout = options.layout ?? defaultLayout;
   // Published bytes have the published types; what types an own file has, only its values tell.
   const read = own === undefined ? files : files.map((file) => ({ ...file, isVouchedFor: false }));
   const imported = await importTables(staging, schema, read, { ...options, layout, progress });

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { printWithThousands, toText } from '../../analysis/tables.js';
 import { listDatasets } from '../../datasets/dataset.js';
 import { importDataset } from '../../datasets/import.js';
-import { type Layout, layouts } from '../../datasets/import-tables.js';
+import { defaultLayout, type Layout, layouts } from '../../datasets/import-tables.js';
 import { databaseKinds } from '../../datasets/source-schema.js';
 import { synthesizeDataset } from '../../datasets/synthesize.js';
 import { contextOf } from '../context.js';
@@ -39,7 +39,7 @@ export function dataCommand(): Command {
         'by-item sorts large event tables so that queries skip most of them; as-read takes a third less time',
       )
         .choices(layouts)
-        .default('by-item'),
+        .default(defaultLayout),
     )
     .addHelpText(
       'after',

@@ -12,7 +12,7 @@ import type { Task, TaskMode } from '../../tasks/task.js';
 import { type CliContext, contextOf } from '../context.js';
 import { lintOptions } from '../lint-options.js';
 import { askForTask, taskQuestions } from '../new-task-questions.js';
-import { collect, flagOf } from '../options.js';
+import { collect, flagOf, typedOptions } from '../options.js';
 
 interface NewTaskCommandOptions {
   readonly into: string;
@@ -153,6 +153,7 @@ function familyTaskFrom(name: string, options: NewTaskCommandOptions, command: C
       `Leave ${flagOf(given)} away, or name another --family.`,
     );
   }
+  const { difficulty } = typedOptions<NewTaskCommandOptions>(command);
   return {
     name,
     family: options.family!,
@@ -161,7 +162,7 @@ function familyTaskFrom(name: string, options: NewTaskCommandOptions, command: C
     ...(options.title === undefined ? {} : { title: options.title }),
     ...(options.describe === undefined ? {} : { description: options.describe }),
     ...(options.removes === undefined ? {} : { removes: options.removes }),
-    ...(command.getOptionValueSource('difficulty') === 'default' ? {} : { difficulty: options.difficulty }),
+    ...(difficulty === undefined ? {} : { difficulty }),
   };
 }
 
